@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, it } from 'node:test'
-import { HERE_MESSAGES } from '../../src/imap/search/run.ts'
+import { HERE_MESSAGES } from '../../src/imap/untagged/run.ts'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { type ImapClient, logInImap } from '../support/imap.ts'
 import { fillInbox } from '../support/large-folder.ts'

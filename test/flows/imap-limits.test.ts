@@ -20,7 +20,7 @@ import {
   STARTED_LINE_MS,
   STORE_FLAGS,
   UNREAD_MS,
-} from '../../src/imap/limits.ts'
+} from '../../src/imap/grammar/limits.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { connectImap, connectImapPlain, type ImapClient, logInImap } from '../support/imap.ts'

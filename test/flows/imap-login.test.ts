@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it, mock } from 'node:test'
-import { LOGIN_MS, PROGRESS_MS, SILENCE_MS, STILL_HERE_MS } from '../../src/imap/limits.ts'
+import { LOGIN_MS, PROGRESS_MS, SILENCE_MS, STILL_HERE_MS } from '../../src/imap/grammar/limits.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { connectImap, connectImapPlain, type ImapClient, logInImap } from '../support/imap.ts'

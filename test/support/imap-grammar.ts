@@ -2,7 +2,7 @@
 
 import { PassThrough } from 'node:stream'
 import { type CommandPiece, Cursor } from '../../src/imap/grammar/cursor.ts'
-import { ImapReader, type ReaderDeps } from '../../src/imap/reader.ts'
+import { ImapReader, type ReaderDeps } from '../../src/imap/grammar/reader.ts'
 
 /** A cursor over a line; each `\u0001` in it stands for the next of the literals. */
 export function cursorOf(text: string, ...literals: (string | Buffer)[]): Cursor {

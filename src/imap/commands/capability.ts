@@ -1,7 +1,7 @@
 // CAPABILITY (RFC 9051 §6.1.1).
 
-import { offeredCapabilities } from '../offered.ts'
-import { command } from '../session.ts'
+import { offeredCapabilities } from '../session/offered.ts'
+import { command } from '../session/session.ts'
 
 export const capability = command({
   name: 'CAPABILITY',

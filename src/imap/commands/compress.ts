@@ -1,10 +1,10 @@
 // COMPRESS=DEFLATE (RFC 4978).
 
-import { bad, formatAnswer, no, ok } from '../answers.ts'
-import type { CommandOutcome } from '../command.ts'
-import { Compressor } from '../compressor.ts'
 import { ImapSyntaxError } from '../grammar/cursor.ts'
-import { command } from '../session.ts'
+import { bad, formatAnswer, no, ok } from '../session/answers.ts'
+import type { CommandOutcome } from '../session/command.ts'
+import { Compressor } from '../session/compressor.ts'
+import { command } from '../session/session.ts'
 
 export const compress = command({
   name: 'COMPRESS',

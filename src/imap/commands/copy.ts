@@ -3,13 +3,13 @@
 import { countOf } from '../../base/number-ranges.ts'
 import type { CopiedUid } from '../../store/messages/moves.ts'
 import { MailboxFull } from '../../store/messages/second-copies.ts'
-import { no, ok, type TaggedAnswer } from '../answers.ts'
-import { namedFolder } from '../folder-tree.ts'
 import type { Cursor } from '../grammar/cursor.ts'
+import { readMailboxName } from '../grammar/names.ts'
 import { formatRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
-import { piecesOf, uidsOfSet } from '../message-sets.ts'
-import { readMailboxName } from '../names.ts'
-import { command, type ImapSession } from '../session.ts'
+import { no, ok, type TaggedAnswer } from '../session/answers.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { namedFolder } from '../untagged/folder-tree.ts'
+import { piecesOf, uidsOfSet } from '../untagged/message-sets.ts'
 
 interface CopyArguments {
   set: SequenceSet

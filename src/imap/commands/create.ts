@@ -2,11 +2,11 @@
 
 import type { Tx } from '../../db/db.ts'
 import { FOLDERS_MAX } from '../../store/mailbox/folders-edits.ts'
-import { no, ok } from '../answers.ts'
-import { pathOfName, readTree } from '../folder-tree.ts'
-import { DELIMITER, formatName, INBOX, oldNameOf, readNameArgument } from '../names.ts'
-import { command, type ImapSession } from '../session.ts'
-import { listAttributes } from '../special-use.ts'
+import { DELIMITER, formatName, INBOX, oldNameOf, readNameArgument } from '../grammar/names.ts'
+import { no, ok } from '../session/answers.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { pathOfName, readTree } from '../untagged/folder-tree.ts'
+import { listAttributes } from '../views/special-use.ts'
 
 /** Creates the folder of a path and its missing parents. @returns its id @throws CommandFailure, ProductError */
 export function createPath(session: ImapSession, tx: Tx, path: string): string {

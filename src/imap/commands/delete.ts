@@ -1,9 +1,9 @@
 // DELETE (RFC 9051 §6.3.5): messages that are in no other folder are erased.
 
-import { no } from '../answers.ts'
-import { namedFolder } from '../folder-tree.ts'
-import { readNameArgument } from '../names.ts'
-import { command } from '../session.ts'
+import { readNameArgument } from '../grammar/names.ts'
+import { no } from '../session/answers.ts'
+import { command } from '../session/session.ts'
+import { namedFolder } from '../untagged/folder-tree.ts'
 
 export const deleteCommand = command({
   name: 'DELETE',

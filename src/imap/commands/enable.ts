@@ -1,8 +1,8 @@
 // ENABLE (RFC 5161, RFC 9051 §6.3.1).
 
-import { formatEnabled, isEnableable } from '../capabilities.ts'
 import type { Cursor } from '../grammar/cursor.ts'
-import { command } from '../session.ts'
+import { formatEnabled, isEnableable } from '../session/capabilities.ts'
+import { command } from '../session/session.ts'
 
 function readNames(cursor: Cursor): string[] {
   const names: string[] = []

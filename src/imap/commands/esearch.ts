@@ -1,18 +1,18 @@
 // ESEARCH (RFC 7377, MULTISEARCH): one search over several mailboxes, each with a result of its own, in UIDs.
 
-import { bad, no } from '../answers.ts'
-import { readTree } from '../folder-tree.ts'
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
+import { FILTER_NAMES, SEARCH_SOURCES } from '../grammar/limits.ts'
 import { type MailboxSpecifier, readMailboxFilter } from '../grammar/mailbox-filters.ts'
+import { formatName } from '../grammar/names.ts'
 import { readSearchRequest, type SearchKey, type SearchRequest, type SearchReturn } from '../grammar/search-keys.ts'
-import { FILTER_NAMES, SEARCH_SOURCES } from '../limits.ts'
-import { testOf } from '../mailbox-filter.ts'
-import { formatName } from '../names.ts'
-import { sayExtended } from '../search/answers.ts'
 import { leavesOf } from '../search/key-kinds.ts'
-import { type SearchedFolder, searchFolder, selectedForSearch } from '../search/run.ts'
-import { command, type ImapSession } from '../session.ts'
-import { assertNumbersAllowed } from '../uid-only.ts'
+import { bad, no } from '../session/answers.ts'
+import { testOf } from '../session/mailbox-filter.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { assertNumbersAllowed } from '../session/uid-only.ts'
+import { sayExtended } from '../untagged/answers.ts'
+import { readTree } from '../untagged/folder-tree.ts'
+import { type SearchedFolder, searchFolder, selectedForSearch } from '../untagged/run.ts'
 import { savedOf, tagCorrelator } from './search.ts'
 
 interface EsearchArguments extends SearchRequest {

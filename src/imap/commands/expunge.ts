@@ -1,10 +1,10 @@
 // EXPUNGE and UID EXPUNGE (RFC 9051 §6.4.3 and §6.4.9, RFC 4315 §2.1).
 
 import { countOf } from '../../base/number-ranges.ts'
-import { no, ok } from '../answers.ts'
 import { readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
-import { piecesOf, uidsOfSet } from '../message-sets.ts'
-import { command } from '../session.ts'
+import { no, ok } from '../session/answers.ts'
+import { command } from '../session/session.ts'
+import { piecesOf, uidsOfSet } from '../untagged/message-sets.ts'
 
 export const expunge = command<SequenceSet | null>({
   name: 'EXPUNGE',

@@ -5,10 +5,8 @@ import { countOf, type NumberRange, piecesOfRanges, rangesInclude } from '../../
 import type { FolderEntry } from '../../store/entries/folders-views.ts'
 import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../../store/entries/keywords.ts'
 import type { UidRange } from '../../store/rows/folders-expunged.ts'
-import { bad, damagedMessages, no, ok, type TaggedAnswer } from '../answers.ts'
-import { aheadOf } from '../fetch-ahead.ts'
-import { type FetchPlan, planFetch } from '../fetch-plan.ts'
-import { FetchWriter } from '../fetch-writer.ts'
+import { type FetchPlan, planFetch } from '../fetch/fetch-plan.ts'
+import { MessagePage } from '../fetch/message-content.ts'
 import type { Cursor } from '../grammar/cursor.ts'
 import {
   type FetchItem,
@@ -17,16 +15,18 @@ import {
   readFetchItems,
   readFetchModifiers,
 } from '../grammar/fetch-items.ts'
+import { FETCH_PAGE } from '../grammar/limits.ts'
 import { partOfRanges } from '../grammar/partial.ts'
 import { formatRanges, normalizeRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
-import { FETCH_PAGE } from '../limits.ts'
-import { MessagePage } from '../message-content.ts'
-import { uidsOfSet } from '../message-sets.ts'
-import { vanishedSince } from '../resync.ts'
-import { command, type ImapSession } from '../session.ts'
-import { TimeSlice } from '../time-slice.ts'
-import { isUidOnly } from '../uid-only.ts'
-import { labelsOf } from '../updates.ts'
+import { bad, damagedMessages, no, ok, type TaggedAnswer } from '../session/answers.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { TimeSlice } from '../session/time-slice.ts'
+import { isUidOnly } from '../session/uid-only.ts'
+import { aheadOf } from '../untagged/fetch-ahead.ts'
+import { FetchWriter } from '../untagged/fetch-writer.ts'
+import { uidsOfSet } from '../untagged/message-sets.ts'
+import { vanishedSince } from '../untagged/resync.ts'
+import { labelsOf } from '../untagged/updates.ts'
 
 interface FetchArguments {
   set: SequenceSet

@@ -2,10 +2,10 @@
 
 import { PROGRAM_VERSION } from '../../config/version.ts'
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
+import { ID_FIELD_BYTES, ID_PAIRS, ID_VALUE_BYTES } from '../grammar/limits.ts'
 import { readNstring, readString } from '../grammar/strings.ts'
-import { ID_FIELD_BYTES, ID_PAIRS, ID_VALUE_BYTES } from '../limits.ts'
-import { command, type ImapSession } from '../session.ts'
-import { formatString } from '../writer.ts'
+import { formatString } from '../grammar/writer.ts'
+import { command, type ImapSession } from '../session/session.ts'
 
 function readPairs(cursor: Cursor): Map<string, string> {
   cursor.space()

@@ -1,7 +1,7 @@
 // IDLE (RFC 2177, RFC 9051 §6.3.13): changes are announced as they happen, by the notifier of the event stream.
 
-import { bad } from '../answers.ts'
-import { command } from '../session.ts'
+import { bad } from '../session/answers.ts'
+import { command } from '../session/session.ts'
 
 // DONE, with some room for what is not DONE.
 const DONE_BYTES = 64

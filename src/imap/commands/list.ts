@@ -1,12 +1,12 @@
 // LIST and LSUB (RFC 9051 §6.3.9, RFC 3501 §6.3.9, RFC 5258, RFC 5819, RFC 6154, RFC 9590).
 
-import { type FolderTree, type NamedFolder, readTree } from '../folder-tree.ts'
 import type { Cursor } from '../grammar/cursor.ts'
 import { type ListRequest, readListRequest, readPattern } from '../grammar/list-options.ts'
-import { annotationsOf, sayMetadata } from '../metadata.ts'
-import { ancestorsOf, decodeName, formatName, NamePattern } from '../names.ts'
-import { command, type ImapSession } from '../session.ts'
-import { specialUseOf } from '../special-use.ts'
+import { ancestorsOf, decodeName, formatName, NamePattern } from '../grammar/names.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { type FolderTree, type NamedFolder, readTree } from '../untagged/folder-tree.ts'
+import { annotationsOf, sayMetadata } from '../untagged/metadata.ts'
+import { specialUseOf } from '../views/special-use.ts'
 import { sayStatus } from './status.ts'
 
 /** Names compared between two yields to other sessions. */

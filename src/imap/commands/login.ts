@@ -4,12 +4,12 @@ import { TRIES_MAX } from '../../access/access.ts'
 import type { ImportedSoFar, SignInRefusal, SignInResult } from '../../access/signed-in.ts'
 import { mechanismOf } from '../../net/sasl.ts'
 import { channelBindings } from '../../net/tls.ts'
-import { no, ok, type TaggedAnswer } from '../answers.ts'
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
+import { SASL_LINE_BYTES } from '../grammar/limits.ts'
 import { readAstring } from '../grammar/strings.ts'
-import { SASL_LINE_BYTES } from '../limits.ts'
-import { capabilityCode, tlsEndOf } from '../offered.ts'
-import { command, type ImapSession } from '../session.ts'
+import { no, ok, type TaggedAnswer } from '../session/answers.ts'
+import { capabilityCode, tlsEndOf } from '../session/offered.ts'
+import { command, type ImapSession } from '../session/session.ts'
 
 const REFUSALS: Record<SignInRefusal | 'malformed' | 'cancelled', [code: string | null, text: string]> = {
   wrong: ['AUTHENTICATIONFAILED', 'Wrong address or app password.'],

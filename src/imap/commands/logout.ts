@@ -1,6 +1,6 @@
 // LOGOUT (RFC 9051 §6.1.3).
 
-import { command } from '../session.ts'
+import { command } from '../session/session.ts'
 
 export const logout = command({
   name: 'LOGOUT',

@@ -1,16 +1,16 @@
 // GETMETADATA and SETMETADATA (RFC 5464): annotations of the mailbox and of its folders.
 
 import { ANNOTATION_BYTES, ANNOTATIONS_MAX, type AnnotationValues } from '../../store/rows/annotations.ts'
-import { no, ok, type TaggedAnswer } from '../answers.ts'
-import { type NamedFolder, namedFolder } from '../folder-tree.ts'
 import {
   type MetadataChange,
   type MetadataRequest,
   readMetadataChange,
   readMetadataRequest,
 } from '../grammar/metadata.ts'
-import { annotationsOf, SPECIAL_USE_ENTRY, sayMetadata } from '../metadata.ts'
-import { command, type ImapSession } from '../session.ts'
+import { no, ok, type TaggedAnswer } from '../session/answers.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { type NamedFolder, namedFolder } from '../untagged/folder-tree.ts'
+import { annotationsOf, SPECIAL_USE_ENTRY, sayMetadata } from '../untagged/metadata.ts'
 
 /** An empty name means the server. */
 function targetOf(session: ImapSession, mailbox: Buffer): NamedFolder | null {

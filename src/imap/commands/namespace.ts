@@ -1,6 +1,6 @@
 // NAMESPACE (RFC 2342, RFC 9051 §6.3.10): one personal namespace without a prefix.
 
-import { command } from '../session.ts'
+import { command } from '../session/session.ts'
 
 export const namespace = command({
   name: 'NAMESPACE',

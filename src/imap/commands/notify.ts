@@ -1,11 +1,11 @@
 // NOTIFY (RFC 5465): which changes of which mailboxes are announced, between commands as well.
 
-import { no } from '../answers.ts'
 import type { Cursor } from '../grammar/cursor.ts'
+import { FILTER_NAMES } from '../grammar/limits.ts'
 import { NOTIFY_EVENT_NAMES, type NotifyRequest, readNotifyRequest } from '../grammar/notify-request.ts'
-import { FILTER_NAMES } from '../limits.ts'
-import { NotifySettings } from '../notify-settings.ts'
-import { command, type ImapSession } from '../session.ts'
+import { no } from '../session/answers.ts'
+import { NotifySettings } from '../session/notify-settings.ts'
+import { command, type ImapSession } from '../session/session.ts'
 
 async function setNotify(session: ImapSession, { groups, withStatus }: NotifyRequest): Promise<undefined> {
   if (groups === null) {

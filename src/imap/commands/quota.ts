@@ -1,10 +1,10 @@
 // GETQUOTA and GETQUOTAROOT (RFC 9208): one root, for the storage of the mailbox.
 
-import { no } from '../answers.ts'
-import { namedFolder } from '../folder-tree.ts'
+import { formatName, readNameArgument } from '../grammar/names.ts'
 import { readAstring } from '../grammar/strings.ts'
-import { formatName, readNameArgument } from '../names.ts'
-import { command, type ImapSession } from '../session.ts'
+import { no } from '../session/answers.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { namedFolder } from '../untagged/folder-tree.ts'
 
 const UNIT_BYTES = 1024
 

@@ -1,11 +1,11 @@
 // RENAME (RFC 9051 §6.3.6): UIDs stay as they are; renaming INBOX moves its messages to a new folder.
 
-import { no } from '../answers.ts'
-import { namedFolder, pathOfName, readTree } from '../folder-tree.ts'
-import { COPY_PIECE } from '../limits.ts'
-import { piecesOf } from '../message-sets.ts'
-import { DELIMITER, readMailboxName } from '../names.ts'
-import { command, type ImapSession } from '../session.ts'
+import { COPY_PIECE } from '../grammar/limits.ts'
+import { DELIMITER, readMailboxName } from '../grammar/names.ts'
+import { no } from '../session/answers.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { namedFolder, pathOfName, readTree } from '../untagged/folder-tree.ts'
+import { piecesOf } from '../untagged/message-sets.ts'
 import { createPath, sayNormalized } from './create.ts'
 
 async function moveInbox(session: ImapSession, inbox: number, path: string): Promise<void> {

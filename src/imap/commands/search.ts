@@ -3,11 +3,11 @@
 import type { NumberRange } from '../../base/number-ranges.ts'
 import { readSearchRequest, type SearchRequest, type SearchReturn } from '../grammar/search-keys.ts'
 import { rangesOf } from '../grammar/sets.ts'
-import { namedOf, sayExtended, sayNumbers } from '../search/answers.ts'
 import type { SearchHits } from '../search/hits.ts'
-import { searchFolder, selectedForSearch } from '../search/run.ts'
-import { command, type ImapSession } from '../session.ts'
-import { assertNumbersAllowed } from '../uid-only.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { assertNumbersAllowed } from '../session/uid-only.ts'
+import { namedOf, sayExtended, sayNumbers } from '../untagged/answers.ts'
+import { searchFolder, selectedForSearch } from '../untagged/run.ts'
 
 const ALL: SearchReturn = {
   ...{ min: false, max: false, all: true, count: false, save: false, relevancy: false },

@@ -2,16 +2,16 @@
 
 import { mayDo } from '../../access/rights.ts'
 import type { NumberRange } from '../../base/number-ranges.ts'
-import { bad, no, ok, type TaggedAnswer } from '../answers.ts'
-import { flagLines, KEYWORDS_NAMED, plainKeywords } from '../flag-texts.ts'
-import { type NamedFolder, namedFolder } from '../folder-tree.ts'
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
+import { formatName, oldNameOf, readMailboxName } from '../grammar/names.ts'
 import { readKnownUids } from '../grammar/sets.ts'
-import { formatName, oldNameOf, readMailboxName } from '../names.ts'
-import { resync } from '../resync.ts'
-import { SelectedFolder } from '../selected.ts'
-import { command, type ImapSession } from '../session.ts'
-import { assertNumbersAllowed, isUidOnly } from '../uid-only.ts'
+import { bad, no, ok, type TaggedAnswer } from '../session/answers.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { assertNumbersAllowed, isUidOnly } from '../session/uid-only.ts'
+import { flagLines, KEYWORDS_NAMED, plainKeywords } from '../untagged/flag-texts.ts'
+import { type NamedFolder, namedFolder } from '../untagged/folder-tree.ts'
+import { resync } from '../untagged/resync.ts'
+import { SelectedFolder } from '../views/selected.ts'
 
 /** What the client knows of the folder. */
 export interface KnownState {

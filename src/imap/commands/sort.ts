@@ -1,6 +1,7 @@
 // SORT and THREAD (RFC 5256, RFC 5957, RFC 5267 for the results of SORT).
 
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
+import { SORT_CRITERIA, SORT_MESSAGES, THREAD_MESSAGES } from '../grammar/limits.ts'
 import {
   readCharset,
   readReturnOptions,
@@ -9,15 +10,14 @@ import {
   type SearchProgram,
   type SearchReturn,
 } from '../grammar/search-keys.ts'
-import { SORT_CRITERIA, SORT_MESSAGES, THREAD_MESSAGES } from '../limits.ts'
-import { sayExtended, sayNumbers } from '../search/answers.ts'
 import type { Ordered, ThreadAlgorithm } from '../search/hit-facts.ts'
 import { SearchHits } from '../search/hits.ts'
-import { type SearchedFolder, searchFolder, selectedForSearch } from '../search/run.ts'
 import type { SortCriterion, SortKey } from '../search/sort.ts'
 import { ORDERED_FROM, sortedByOrder } from '../search/sort-folder.ts'
-import { command, type ImapSession } from '../session.ts'
-import { assertNumbersAllowed } from '../uid-only.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { assertNumbersAllowed } from '../session/uid-only.ts'
+import { sayExtended, sayNumbers } from '../untagged/answers.ts'
+import { type SearchedFolder, searchFolder, selectedForSearch } from '../untagged/run.ts'
 import { savedOf, tagCorrelator } from './search.ts'
 
 const SORT_KEYS = new Set<string>([

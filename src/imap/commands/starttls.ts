@@ -1,8 +1,8 @@
 // STARTTLS (RFC 9051 §6.2.1).
 
-import { bad, formatAnswer, ok } from '../answers.ts'
-import type { CommandOutcome } from '../command.ts'
-import { command } from '../session.ts'
+import { bad, formatAnswer, ok } from '../session/answers.ts'
+import type { CommandOutcome } from '../session/command.ts'
+import { command } from '../session/session.ts'
 
 export const starttls = command({
   name: 'STARTTLS',

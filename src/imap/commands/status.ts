@@ -1,12 +1,12 @@
 // STATUS (RFC 9051 §6.3.11, RFC 7162, 7889, 8438, 8474).
 
 import type { FolderStatus } from '../../store/entries/folders-views.ts'
-import { type NamedFolder, namedFolder } from '../folder-tree.ts'
 import type { Cursor } from '../grammar/cursor.ts'
+import { MESSAGE_BYTES } from '../grammar/limits.ts'
 import { readStatusItems, type StatusItem } from '../grammar/list-options.ts'
-import { MESSAGE_BYTES } from '../limits.ts'
-import { formatName, readMailboxName } from '../names.ts'
-import { command, type ImapSession } from '../session.ts'
+import { formatName, readMailboxName } from '../grammar/names.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { type NamedFolder, namedFolder } from '../untagged/folder-tree.ts'
 
 /** Items that need a pass over the entries of the folder. */
 const SUMS = new Set<StatusItem>(['SIZE', 'DELETED', 'DELETED-STORAGE'])

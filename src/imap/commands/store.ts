@@ -3,15 +3,15 @@
 import { countOf } from '../../base/number-ranges.ts'
 import { FLAG_KEYWORDS } from '../../store/entries/keywords.ts'
 import type { SetChange } from '../../store/messages/keyword-change.ts'
-import { no, ok, type TaggedAnswer } from '../answers.ts'
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
 import { type FlagSet, readFlags } from '../grammar/flags.ts'
+import { STORE_PIECE } from '../grammar/limits.ts'
 import { formatRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
-import { STORE_PIECE } from '../limits.ts'
-import { piecesOf, uidsOfSet } from '../message-sets.ts'
-import { command, type ImapSession } from '../session.ts'
-import { fetchName, isUidOnly } from '../uid-only.ts'
-import { labelsOf, sayFlags } from '../updates.ts'
+import { no, ok, type TaggedAnswer } from '../session/answers.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { fetchName, isUidOnly } from '../session/uid-only.ts'
+import { piecesOf, uidsOfSet } from '../untagged/message-sets.ts'
+import { labelsOf, sayFlags } from '../untagged/updates.ts'
 
 interface StoreArguments {
   set: SequenceSet

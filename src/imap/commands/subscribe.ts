@@ -1,10 +1,10 @@
 // SUBSCRIBE and UNSUBSCRIBE (RFC 9051 §6.3.7 and §6.3.8), also of names without a folder.
 
 import { checkFolderName, DEPTH_MAX } from '../../store/mailbox/folders-edits.ts'
-import { no } from '../answers.ts'
-import { pathOfName, readTree } from '../folder-tree.ts'
-import { DELIMITER, readNameArgument } from '../names.ts'
-import { command, type ImapSession } from '../session.ts'
+import { DELIMITER, readNameArgument } from '../grammar/names.ts'
+import { no } from '../session/answers.ts'
+import { command, type ImapSession } from '../session/session.ts'
+import { pathOfName, readTree } from '../untagged/folder-tree.ts'
 
 /** @throws ProductError, CommandFailure when no folder can have this path */
 function assertPossible(path: string): void {

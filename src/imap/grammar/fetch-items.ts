@@ -1,7 +1,7 @@
 // Data items and modifiers of FETCH (RFC 9051 §6.4.5, RFC 7162, RFC 3516, RFC 8474, RFC 8514, RFC 8970, RFC 9394).
 
-import { FETCH_ITEMS } from '../limits.ts'
 import { type Cursor, ImapSyntaxError } from './cursor.ts'
+import { FETCH_ITEMS } from './limits.ts'
 import { type PartialRange, readPartial } from './partial.ts'
 import { type BodySection, readBinarySection, readSection, readSectionRange, type SectionRange } from './sections.ts'
 

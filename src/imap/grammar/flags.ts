@@ -1,7 +1,7 @@
 // Flags of RFC 9051 §2.3.2 and their lists: the five system flags and keywords.
 
-import { KEYWORD_BYTES, STORE_FLAGS } from '../limits.ts'
 import { type Cursor, ImapSyntaxError } from './cursor.ts'
+import { KEYWORD_BYTES, STORE_FLAGS } from './limits.ts'
 
 /** The system flags that a client may set, in lower case without the backslash. */
 export type SystemFlag = 'seen' | 'flagged' | 'answered' | 'draft' | 'deleted'

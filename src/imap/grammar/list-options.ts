@@ -1,7 +1,7 @@
 // Arguments of LIST, LSUB and STATUS (RFC 9051 §6.3.9 and §6.3.11, RFC 5258, RFC 5819, RFC 6154, RFC 9590).
 
-import { LIST_PATTERNS, PATTERN_BYTES } from '../limits.ts'
 import { type Cursor, DQUOTE, ImapSyntaxError } from './cursor.ts'
+import { LIST_PATTERNS, PATTERN_BYTES } from './limits.ts'
 import { readEntries } from './metadata.ts'
 import { readString } from './strings.ts'
 

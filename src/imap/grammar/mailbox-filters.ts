@@ -1,8 +1,8 @@
 // Which mailboxes NOTIFY and ESEARCH mean (RFC 5465 §6 and §8, RFC 7377 §2.2): filter-mailboxes.
 
-import { FILTER_NAMES } from '../limits.ts'
-import { readMailboxName } from '../names.ts'
 import { type Cursor, ImapSyntaxError } from './cursor.ts'
+import { FILTER_NAMES } from './limits.ts'
+import { readMailboxName } from './names.ts'
 
 export type MailboxSpecifier =
   | { kind: 'selected' | 'selected-delayed' | 'inboxes' | 'personal' | 'subscribed' }

@@ -1,8 +1,8 @@
 // Arguments of GETMETADATA and SETMETADATA (RFC 5464 §5), and of LIST RETURN (METADATA …) (RFC 9590).
 
-import { ENTRY_BYTES, METADATA_ENTRIES } from '../limits.ts'
-import { readMailboxName } from '../names.ts'
 import { type Cursor, ImapSyntaxError } from './cursor.ts'
+import { ENTRY_BYTES, METADATA_ENTRIES } from './limits.ts'
+import { readMailboxName } from './names.ts'
 import { readAstring, readNstring } from './strings.ts'
 
 export interface MetadataRequest {

@@ -1,8 +1,8 @@
 // Arguments of NOTIFY (RFC 5465 §8).
 
-import { NOTIFY_EVENTS, NOTIFY_GROUPS } from '../limits.ts'
 import { type Cursor, ImapSyntaxError } from './cursor.ts'
 import { type FetchItem, readFetchItems } from './fetch-items.ts'
+import { NOTIFY_EVENTS, NOTIFY_GROUPS } from './limits.ts'
 import { type MailboxSpecifier, readMailboxFilter } from './mailbox-filters.ts'
 
 /** Events that can be requested, as RFC 5465 spells them. */

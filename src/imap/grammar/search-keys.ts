@@ -1,9 +1,9 @@
 // Arguments of SEARCH (RFC 9051 §6.4.4, RFC 3501, 5032, 7162, 8474, 8514, 9394, 6203) as a tree.
 
-import { SEARCH_DEPTH, SEARCH_KEYS, SEARCH_STRING_BYTES } from '../limits.ts'
 import { type Cursor, ImapSyntaxError } from './cursor.ts'
 import { readDate } from './dates.ts'
 import { readKeyword, type SystemFlag } from './flags.ts'
+import { SEARCH_DEPTH, SEARCH_KEYS, SEARCH_STRING_BYTES } from './limits.ts'
 import { type PartialRange, readPartial } from './partial.ts'
 import { readFieldName } from './sections.ts'
 import { readSequenceSet, type SequenceSet } from './sets.ts'

@@ -1,7 +1,7 @@
 // Sections of FETCH (RFC 9051 §6.4.5): parts of a message, fields of headers, and ranges of bytes.
 
-import { FIELD_NAMES } from '../limits.ts'
 import { type Cursor, ImapSyntaxError } from './cursor.ts'
+import { FIELD_NAMES } from './limits.ts'
 import { readAstring } from './strings.ts'
 
 /** What of a part is meant: all of it, a header, some fields of a header, the text behind the header, or its MIME header. */

@@ -1,8 +1,8 @@
 // Sequence sets of RFC 9051 §9: numbers, ranges and `*`; resolved against the highest number in use.
 
 import { joinRanges, type NumberRange } from '../../base/number-ranges.ts'
-import { SET_RANGES } from '../limits.ts'
 import { type Cursor, ImapSyntaxError } from './cursor.ts'
+import { SET_RANGES } from './limits.ts'
 
 /** `*`: the largest number in use. Greater than every number of 32 bits. */
 export const STAR = 2 ** 32

@@ -4,8 +4,8 @@ import { charsetStream } from '../../mime/charset-stream.ts'
 import { fieldText, headerText, readHeaders } from '../../mime/headers.ts'
 import type { Part } from '../../mime/message.ts'
 import { decodeStream } from '../../mime/transfer-stream.ts'
+import type { MessagePage } from '../fetch/message-content.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
-import type { MessagePage } from '../message-content.ts'
 import { addressesContain, fieldContains, fieldMatches, foldedText } from './text.ts'
 
 /** Decoded bytes that are compared at once. */

@@ -4,9 +4,9 @@ import { piecesOfRanges } from '../../base/number-ranges.ts'
 import { type EnvelopeFields, envelopeFields } from '../../mime/envelope.ts'
 import { DamagedContent } from '../../store/content/damaged-content.ts'
 import type { FolderViews } from '../../store/entries/folders-views.ts'
+import { type MailSource, MessagePage } from '../fetch/message-content.ts'
 import type { FuzzyKey, SearchKey } from '../grammar/search-keys.ts'
 import { rangesOf } from '../grammar/sets.ts'
-import { type MailSource, MessagePage } from '../message-content.ts'
 import { fieldContains, foldedText, hasWords } from './text.ts'
 
 /** Scores are from 1 to 100. */

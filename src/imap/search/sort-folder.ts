@@ -1,13 +1,13 @@
 // SORT of a folder by its kept order: the hits of the search in the order in which all messages of the folder are.
 
+import { SORT_MESSAGES } from '../grammar/limits.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
-import { SORT_MESSAGES } from '../limits.ts'
-import { piecesOf } from '../message-sets.ts'
-import type { ImapSession } from '../session.ts'
-import { TimeSlice } from '../time-slice.ts'
+import type { ImapSession } from '../session/session.ts'
+import { TimeSlice } from '../session/time-slice.ts'
+import { piecesOf } from '../untagged/message-sets.ts'
+import { type SearchedFolder, searchFolder } from '../untagged/run.ts'
 import type { Ordered } from './hit-facts.ts'
 import { SearchHits } from './hits.ts'
-import { type SearchedFolder, searchFolder } from './run.ts'
 import type { SortCriterion } from './sort.ts'
 
 /** Smaller folders are sorted each time. */

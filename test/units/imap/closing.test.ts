@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { CLOSING_MS } from '../../../src/base/lifecycle.ts'
-import { destroyWhenSent } from '../../../src/imap/closing.ts'
+import { destroyWhenSent } from '../../../src/imap/session/closing.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 /** A stream whose client reads nothing until `read` is called. */

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { duplexPair } from 'node:stream'
 import { test } from 'node:test'
 import { constants, createDeflateRaw, createInflateRaw } from 'node:zlib'
-import { Compressor } from '../../../src/imap/compressor.ts'
+import { Compressor } from '../../../src/imap/session/compressor.ts'
 
 const PIECES = Array.from({ length: 300 }, (_, n) => Buffer.from(`${n} `.repeat((n % 7) * 400 + 1)))
 

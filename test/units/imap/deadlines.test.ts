@@ -11,8 +11,8 @@ import {
   SILENCE_MS,
   STARTED_LINE_MS,
   UNREAD_MS,
-} from '../../../src/imap/limits.ts'
-import { type SessionActivity, SessionDeadlines } from '../../../src/imap/session-deadlines.ts'
+} from '../../../src/imap/grammar/limits.ts'
+import { type SessionActivity, SessionDeadlines } from '../../../src/imap/session/session-deadlines.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 const QUIET: SessionActivity = {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aheadOf } from '../../../src/imap/fetch-ahead.ts'
-import type { ImapSession } from '../../../src/imap/session.ts'
+import type { ImapSession } from '../../../src/imap/session/session.ts'
+import { aheadOf } from '../../../src/imap/untagged/fetch-ahead.ts'
 
 const NEEDS = { rows: false, labels: false, headers: false, structure: false }
 

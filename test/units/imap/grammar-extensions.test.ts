@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Cursor, ImapSyntaxError } from '../../../src/imap/grammar/cursor.ts'
 import { readFetchModifiers } from '../../../src/imap/grammar/fetch-items.ts'
+import { ENTRY_BYTES, METADATA_ENTRIES } from '../../../src/imap/grammar/limits.ts'
 import { readListRequest } from '../../../src/imap/grammar/list-options.ts'
 import { readMetadataChange, readMetadataRequest } from '../../../src/imap/grammar/metadata.ts'
 import { partOfRanges, positionsOf, readPartialRange } from '../../../src/imap/grammar/partial.ts'
 import { readSearchRequest } from '../../../src/imap/grammar/search-keys.ts'
-import { ENTRY_BYTES, METADATA_ENTRIES } from '../../../src/imap/limits.ts'
 import { readAll } from '../../support/imap-grammar.ts'
 
 function refused(read: (cursor: Cursor) => unknown, ...texts: string[]): void {

@@ -6,6 +6,15 @@ import { type Cursor, ImapSyntaxError } from '../../../src/imap/grammar/cursor.t
 import { formatDateTime, readDate, readDateTime } from '../../../src/imap/grammar/dates.ts'
 import { readFetchItems, readFetchModifiers } from '../../../src/imap/grammar/fetch-items.ts'
 import { readFlags } from '../../../src/imap/grammar/flags.ts'
+import {
+  FETCH_ITEMS,
+  FIELD_NAMES,
+  LIST_PATTERNS,
+  SEARCH_DEPTH,
+  SEARCH_KEYS,
+  SEARCH_STRING_BYTES,
+  SET_RANGES,
+} from '../../../src/imap/grammar/limits.ts'
 import { readListRequest, readStatusItems } from '../../../src/imap/grammar/list-options.ts'
 import { BadCharset, readSearchRequest } from '../../../src/imap/grammar/search-keys.ts'
 import { formatSection, readSection } from '../../../src/imap/grammar/sections.ts'
@@ -18,15 +27,6 @@ import {
   STAR,
 } from '../../../src/imap/grammar/sets.ts'
 import { readAstring, readNstring, readString } from '../../../src/imap/grammar/strings.ts'
-import {
-  FETCH_ITEMS,
-  FIELD_NAMES,
-  LIST_PATTERNS,
-  SEARCH_DEPTH,
-  SEARCH_KEYS,
-  SEARCH_STRING_BYTES,
-  SET_RANGES,
-} from '../../../src/imap/limits.ts'
 import { readAll } from '../../support/imap-grammar.ts'
 
 function refused(read: (cursor: Cursor) => unknown, ...texts: string[]): void {

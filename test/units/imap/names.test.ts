@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatKeyword, isShownKeyword } from '../../../src/imap/keywords.ts'
-import { ancestorsOf, decodeName, formatName, NamePattern } from '../../../src/imap/names.ts'
+import { ancestorsOf, decodeName, formatName, NamePattern } from '../../../src/imap/grammar/names.ts'
+import { formatKeyword, isShownKeyword } from '../../../src/imap/views/keywords.ts'
 import { decodeUtf7, encodeUtf7 } from '../../../src/mime/utf7.ts'
 
 test('modified UTF-7: the examples of RFC 3501, and back', () => {

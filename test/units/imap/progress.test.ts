@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PROGRESS_MS } from '../../../src/imap/limits.ts'
-import { CommandProgress } from '../../../src/imap/progress.ts'
+import { PROGRESS_MS } from '../../../src/imap/grammar/limits.ts'
+import { CommandProgress } from '../../../src/imap/session/progress.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 function started() {

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { AFTER_LOGIN, BEFORE_LOGIN } from '../../../src/imap/limits.ts'
+import { AFTER_LOGIN, BEFORE_LOGIN } from '../../../src/imap/grammar/limits.ts'
 import {
   type CommandSegment,
   ConnectionEnded,
   type ImapReader,
   literalHeader,
   ReadError,
-} from '../../../src/imap/reader.ts'
+} from '../../../src/imap/grammar/reader.ts'
 import { readerOf } from '../../support/imap-grammar.ts'
 
 function shown({ pieces }: CommandSegment): string {
@@ -100,7 +100,7 @@ test('a line that arrives byte by byte costs little and is cut off at its bound'
   const bytes = Buffer.alloc(BEFORE_LOGIN.lineBytes + 10, 'x')
   for (const byte of bytes) stream.write(Buffer.from([byte]))
   stream.end('\r\na NOOP\r\n')
-  const { ImapReader } = await import('../../../src/imap/reader.ts')
+  const { ImapReader } = await import('../../../src/imap/grammar/reader.ts')
   const reader = new ImapReader(stream, { requestLiteral: () => {}, isContent: () => false })
   await assert.rejects(reader.segment(), ReadError)
   assert.equal(shown(await reader.segment()), 'a NOOP')

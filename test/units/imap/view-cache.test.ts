@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Db } from '../../../src/db/db.ts'
-import { IDLE_VIEW_MS, IDLE_VIEWS_MAX, ViewCache } from '../../../src/imap/view-cache.ts'
+import { IDLE_VIEW_MS, IDLE_VIEWS_MAX, ViewCache } from '../../../src/imap/views/view-cache.ts'
 import type { FolderViews } from '../../../src/store/entries/folders-views.ts'
 import { ManualClock } from '../../support/clock.ts'
 

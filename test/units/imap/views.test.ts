@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { normalizeRanges, rangesOf, STAR } from '../../../src/imap/grammar/sets.ts'
-import { intersectRanges, subtractRanges, toRun, UidView } from '../../../src/imap/views.ts'
+import { intersectRanges, subtractRanges, toRun, UidView } from '../../../src/imap/views/views.ts'
 import { Random } from '../../support/random.ts'
 
 const viewOf = (uids: readonly number[]) => UidView.ofRuns(rangesOf(uids).map(toRun))

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { Duplex, duplexPair, PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { constants, createDeflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib'
-import { CompressionSlots, Compressor } from '../../../src/imap/compressor.ts'
-import { CORK_BYTES, UNSENT_BYTES } from '../../../src/imap/limits.ts'
-import { ImapReader } from '../../../src/imap/reader.ts'
-import { formatAstring, formatNstring, formatString, ResponseWriter } from '../../../src/imap/writer.ts'
+import { CORK_BYTES, UNSENT_BYTES } from '../../../src/imap/grammar/limits.ts'
+import { ImapReader } from '../../../src/imap/grammar/reader.ts'
+import { formatAstring, formatNstring, formatString, ResponseWriter } from '../../../src/imap/grammar/writer.ts'
+import { CompressionSlots, Compressor } from '../../../src/imap/session/compressor.ts'
 
 test('strings are quoted where they can be, else literals', () => {
   assert.equal(formatString('a"b\\c'), '"a\\"b\\\\c"')

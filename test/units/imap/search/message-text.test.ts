@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MessagePage } from '../../../../src/imap/message-content.ts'
+import type { MessagePage } from '../../../../src/imap/fetch/message-content.ts'
 import { matchContent } from '../../../../src/imap/search/message-text.ts'
 import { parseMessage } from '../../../../src/mime/parse.ts'
 

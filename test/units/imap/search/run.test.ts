@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { SEARCHES_AT_ONCE, SEARCHES_PER_MAILBOX } from '../../../../src/imap/limits.ts'
+import { SEARCHES_AT_ONCE, SEARCHES_PER_MAILBOX } from '../../../../src/imap/grammar/limits.ts'
 import type { PageResult, PageTask } from '../../../../src/imap/search/page.ts'
-import { searchFolder } from '../../../../src/imap/search/run.ts'
 import { Searcher } from '../../../../src/imap/search/searcher.ts'
-import type { ImapSession } from '../../../../src/imap/session.ts'
-import { UidView } from '../../../../src/imap/views.ts'
+import type { ImapSession } from '../../../../src/imap/session/session.ts'
+import { searchFolder } from '../../../../src/imap/untagged/run.ts'
+import { UidView } from '../../../../src/imap/views/views.ts'
 
 const COUNT = 50_000
 const folder = { n: 1, view: UidView.ofRuns([{ first: 1, count: COUNT }]), recent: [], saved: [] }

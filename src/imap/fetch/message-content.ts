@@ -1,0 +1,196 @@
+// What answers need of stored messages beyond their entries: rows, structures, header fields and bytes, read once per page.
+
+import { asBuffer } from '../../mime/charset.ts'
+import { readHeaders } from '../../mime/headers.ts'
+import type { Part } from '../../mime/message.ts'
+import { type KeptHeaders, unpackHeaders } from '../../mime/message-headers.ts'
+import { SMALL_CONTENT_BYTES } from '../../store/content/blobs.ts'
+import { readFully } from '../../store/content/pack-content.ts'
+import type { FolderEntry } from '../../store/entries/folders-views.ts'
+import type { MailContent, MailReads, MailRow } from '../../store/messages/mail-reads.ts'
+import type { Inspector } from '../../workers/inspector.ts'
+import { hasDetails } from './body-structure.ts'
+import type { ServedBytes } from './sections.ts'
+import { ServedStream, servedBytes } from './served-stream.ts'
+
+/** Small messages that are read in one statement, and their bytes together. */
+const TOGETHER_MAX = 16
+const TOGETHER_BYTES = 64 * 1024
+
+/** Where messages are read: a session, or the thread that searches. */
+export interface MailSource {
+  readonly app: { readonly store: { readonly mail: MailReads }; readonly inspector: Pick<Inspector, 'read'> }
+}
+
+/** What to read for a page of entries. */
+export interface ContentNeeds {
+  /** Ids, thread, preview. */
+  rows: boolean
+  labels: boolean
+  /** The kept header fields. */
+  headers: boolean
+  structure: boolean
+}
+
+/** The content of a page of messages. */
+export class MessagePage {
+  readonly #source: MailSource
+  readonly #rows: ReadonlyMap<number, MailRow>
+  readonly #labels: ReadonlyMap<number, string[]>
+  readonly #headers: ReadonlyMap<number, KeptHeaders>
+  readonly #contents: ReadonlyMap<number, MailContent>
+  /** Numbers of the messages, in the order of the page. */
+  readonly #order: readonly number[]
+  /** Some messages as they are stored, from the last one that was read on. */
+  #wholes: ReadonlyMap<number, Uint8Array> = new Map()
+  /** Messages of earlier versions that were read again. */
+  readonly #outlined = new Map<number, { root: Part; headers: KeptHeaders }>()
+
+  constructor(
+    source: MailSource,
+    entries: readonly Pick<FolderEntry, 'message'>[],
+    needs: ContentNeeds,
+    labels: ReadonlyMap<number, string[]>,
+  ) {
+    const { mail } = source.app.store
+    const numbers = entries.map(({ message }) => message)
+    this.#source = source
+    this.#order = numbers
+    this.#rows = needs.rows ? mail.rows(numbers) : new Map()
+    this.#labels = labels
+    this.#headers = needs.headers ? mail.headers(numbers) : new Map()
+    const isMissing = needs.headers && this.#headers.size < numbers.length
+    this.#contents = needs.structure || isMissing ? mail.contents(numbers) : new Map()
+  }
+
+  row(message: number): MailRow | undefined {
+    return this.#rows.get(message)
+  }
+
+  labels(message: number): readonly string[] {
+    return this.#labels.get(message) ?? []
+  }
+
+  /** The kept header fields when they are stored and complete: {@link headers} otherwise. */
+  keptHeaders(message: number): KeptHeaders | undefined {
+    const kept = this.#headers.get(message)
+    return kept === undefined || kept.isCut ? undefined : kept
+  }
+
+  /** The kept header fields, or all fields where some of them did not fit; undefined when the message is gone. */
+  async headers(message: number): Promise<KeptHeaders | undefined> {
+    const kept = this.#headers.get(message) ?? (await this.#outline(message))?.headers
+    return kept?.isCut ? this.#wholeHeader(message) : kept
+  }
+
+  async #wholeHeader(message: number): Promise<KeptHeaders | undefined> {
+    const root = await this.structure(message)
+    if (root === undefined) return undefined
+    const bytes = asBuffer(await this.bytes(message, root.headerStart, root.bodyStart))
+    return { bytes, fields: readHeaders(bytes).fields, isCut: false }
+  }
+
+  /** The structure with all details; undefined when the message is gone. */
+  async structure(message: number): Promise<Part | undefined> {
+    const root = this.#content(message)?.root
+    return root != null && hasDetails(root) ? root : (await this.#outline(message))?.root
+  }
+
+  /** The structure when it is stored with all details: {@link structure} otherwise. */
+  storedStructure(message: number): Part | undefined {
+    const root = this.#contents.get(message)?.root
+    return root != null && hasDetails(root) ? root : undefined
+  }
+
+  /** The served bytes of a section of a small message, read with some messages behind it: {@link served} otherwise. */
+  smallServed(message: number, plan: ServedBytes): Uint8Array | undefined {
+    const content = this.#contents.get(message)
+    if (content === undefined || content.sizeBytes > SMALL_CONTENT_BYTES) return undefined
+    if (!this.#wholes.has(message)) this.#wholes = this.#source.app.store.mail.small(this.#together(message))
+    const whole = this.#wholes.get(message)
+    return whole && servedBytes(plan, whole.subarray(plan.start, plan.end))
+  }
+
+  /** A message and those behind it that are read with it. */
+  #together(message: number): MailContent[] {
+    const from = this.#order.indexOf(message)
+    const together: MailContent[] = []
+    let bytes = 0
+    for (const number of this.#order.slice(from, from + TOGETHER_MAX)) {
+      const content = this.#contents.get(number)
+      bytes += content?.sizeBytes ?? 0
+      if (together.length > 0 && bytes > TOGETHER_BYTES) break
+      if (content !== undefined) together.push(content)
+    }
+    return together
+  }
+
+  #content(message: number): MailContent | undefined {
+    return this.#contents.get(message) ?? this.#source.app.store.mail.contents([message]).get(message)
+  }
+
+  async #outline(message: number): Promise<{ root: Part; headers: KeptHeaders } | undefined> {
+    const known = this.#outlined.get(message)
+    const content = known === undefined ? this.#content(message) : undefined
+    if (content === undefined) return known
+    const { app } = this.#source
+    const load = () => readFully(app.store.mail.bytes(content, 0, content.sizeBytes), content.sizeBytes)
+    const { message: parsed } = await app.inspector.read(content.sizeBytes, load)
+    const outlined = {
+      root: parsed.structure ?? plainRoot(content.sizeBytes),
+      headers: unpackHeaders(parsed.keptHeaders),
+    }
+    this.#outlined.set(message, outlined)
+    return outlined
+  }
+
+  /** A range of the stored bytes. @throws ProductError service_unavailable when they are damaged */
+  async bytes(message: number, start: number, end: number): Promise<Uint8Array> {
+    const content = this.#content(message)
+    return content === undefined
+      ? new Uint8Array(0)
+      : readFully(this.#source.app.store.mail.bytes(content, start, end), end - start)
+  }
+
+  /** The served bytes of a section, whole. */
+  async served(message: number, plan: ServedBytes): Promise<Uint8Array> {
+    return servedBytes(plan, await this.bytes(message, plan.start, plan.end))
+  }
+
+  /** Reads a message whole. @throws DamagedContent */
+  async verify(message: number): Promise<void> {
+    const content = this.#content(message)
+    if (content !== undefined) await this.#source.app.store.mail.open(content, 0, content.sizeBytes)
+  }
+
+  /**
+   * {@link served} in pieces, one chunk in memory at a time. All of it is verified before the first piece.
+   * @throws DamagedContent
+   */
+  async stream(message: number, plan: ServedBytes): Promise<AsyncIterable<Uint8Array>> {
+    const content = this.#content(message)
+    return content === undefined
+      ? servedPieces(plan, [])
+      : servedPieces(plan, await this.#source.app.store.mail.open(content, plan.start, plan.end))
+  }
+}
+
+async function* servedPieces(
+  plan: ServedBytes,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const served = new ServedStream(plan)
+  for await (const piece of pieces) {
+    yield served.push(piece)
+    if (served.isComplete) return
+  }
+  yield served.end()
+}
+
+/** A message that cannot be parsed is one text without a header. */
+function plainRoot(bytes: number): Part {
+  return {
+    ...{ id: '1', type: 'text/plain', charset: null, encoding: '7bit', disposition: null, filename: null },
+    ...{ contentId: null, headerStart: 0, bodyStart: 0, bodyEnd: bytes, lines: 0, parts: [], decodedBytes: bytes },
+  }
+}
