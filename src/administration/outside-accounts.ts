@@ -12,8 +12,13 @@ import { serviceOfAuth } from '../outbound/providers/connected-services.ts'
 import type { MailConsent } from '../outbound/providers/oauth.ts'
 import type { People } from '../people/people.ts'
 import type { Store } from '../store/store.ts'
-import { isSameService } from '../sync/accounts-ended.ts'
-import { checkAccountEmail, NAME_MAX, type NewRemoteAccount, type RemoteSecret } from '../sync/accounts-input.ts'
+import { isSameService } from '../sync/accounts/accounts-ended.ts'
+import {
+  checkAccountEmail,
+  NAME_MAX,
+  type NewRemoteAccount,
+  type RemoteSecret,
+} from '../sync/accounts/accounts-input.ts'
 import type {
   DiscoveredAccount,
   DiscoveredServer,
@@ -22,7 +27,7 @@ import type {
   RemoteAuth,
   RemoteMode,
   RemoteProtocol,
-} from '../sync/records.ts'
+} from '../sync/model/records.ts'
 import type { Sync } from '../sync/sync.ts'
 import { keptMailbox } from './kept-mailboxes.ts'
 import type { MailboxAdministration } from './mailboxes.ts'

@@ -2,7 +2,7 @@
 
 import { pause } from '../base/clock.ts'
 import type { Context } from '../context.ts'
-import type { RemoteAccount } from '../sync/records.ts'
+import type { RemoteAccount } from '../sync/model/records.ts'
 import type { Call } from './command.ts'
 
 export const FOLLOW_OPTION = { follow: { says: 'wait until the import is done, and show how far it is' } }

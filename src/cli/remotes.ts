@@ -3,7 +3,7 @@
 import { presentRemoteAccount, type RemoteAccountJson } from '../api/schemas/remote-account.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import { REMOVAL_SIDES, type RemoteAccount } from '../sync/records.ts'
+import { REMOVAL_SIDES, type RemoteAccount } from '../sync/model/records.ts'
 import { oneOf } from './choice.ts'
 import type { Call, Command, CommandResult } from './command.ts'
 import { FOLLOW_OPTION, followImport } from './remote-import.ts'

@@ -3,15 +3,15 @@
 import { SafeFetch } from '../base/safe-fetch.ts'
 import type { Page, PageKey } from '../db/page.ts'
 import type { Inspector } from '../workers/inspector.ts'
-import { AccessTokens } from './access-tokens.ts'
-import { RemoteAccounts } from './accounts.ts'
-import { Announcements } from './announcements.ts'
-import type { SyncDeps } from './deps.ts'
-import { discoverServers } from './discover.ts'
+import { AccessTokens } from './accounts/access-tokens.ts'
+import { RemoteAccounts } from './accounts/accounts.ts'
+import { discoverServers } from './accounts/discover.ts'
 import { type FollowedFolder, followedFolders } from './ledger/followed-folders.ts'
-import type { DiscoveredAccount, RemoteAccount } from './records.ts'
-import type { OpenServer } from './server.ts'
-import type { SyncWorker } from './worker.ts'
+import { Announcements } from './model/announcements.ts'
+import type { SyncDeps } from './model/deps.ts'
+import type { DiscoveredAccount, RemoteAccount } from './model/records.ts'
+import type { OpenServer } from './model/server.ts'
+import type { SyncWorker } from './worker/worker.ts'
 
 export class Sync {
   readonly accounts: RemoteAccounts
@@ -40,7 +40,7 @@ export class Sync {
 
   /** Follows the accounts of this appliance. What it runs is loaded now: other threads have none. */
   async worker(inspector: Pick<Inspector, 'readAll'>): Promise<SyncWorker> {
-    const { openSyncWorker } = await import('./open-worker.ts')
+    const { openSyncWorker } = await import('./worker/open-worker.ts')
     const { tokens, announcements } = this
     return openSyncWorker({ ...this.#deps, tokens, announcements, inspector, open: this.#open })
   }

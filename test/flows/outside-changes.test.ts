@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ServerError } from '../../src/sync/server.ts'
+import { ServerError } from '../../src/sync/model/server.ts'
 import type { ModelAbilities } from '../support/model-account.ts'
 import { type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
 import { Random } from '../support/random.ts'

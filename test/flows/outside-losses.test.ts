@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { trashRetention } from '../../src/jobs/trash-retention.ts'
 import { Intents, sendNow } from '../../src/sync/ledger/intents.ts'
-import { ServerError } from '../../src/sync/server.ts'
+import { ServerError } from '../../src/sync/model/server.ts'
 import type { ModelAbilities, ModelAccount } from '../support/model-account.ts'
 import { type ModelMailbox, type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { SAVED_WITHIN_MS } from '../../src/sync/sent-copy.ts'
+import { SAVED_WITHIN_MS } from '../../src/sync/session/sent-copy.ts'
 import { type Json, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startMailServer } from '../support/mail-server.ts'

@@ -39,7 +39,7 @@ const OWNERS = new Map([
   ['annotations', 'src/store/rows/annotations.ts'],
   ['remote_accounts', 'src/sync/accounts'],
   ['remote_totals', 'src/sync/accounts'],
-  ['remote_ended', 'src/sync/accounts-ended.ts'],
+  ['remote_ended', 'src/sync/accounts/accounts-ended.ts'],
   ['remote_folders', 'src/sync/ledger/'],
   ['remote_messages', 'src/sync/ledger/'],
   ['remote_intents', 'src/sync/ledger/'],

@@ -2,7 +2,7 @@
 
 import process from 'node:process'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import type { AccountServer } from '../../src/sync/server.ts'
+import type { AccountServer } from '../../src/sync/model/server.ts'
 import { type HostileScript, startHostileImap } from './hostile-imap.ts'
 import { openHostile } from './hostile-session.ts'
 

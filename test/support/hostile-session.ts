@@ -1,10 +1,10 @@
 // A connection of the program under test to the hostile server.
 
 import type { Clock } from '../../src/base/clock.ts'
-import { openImapServer } from '../../src/sync/imap-server.ts'
-import type { RemoteProtocol } from '../../src/sync/records.ts'
-import { type ConnectionMemory, ResponseMemory } from '../../src/sync/response-memory.ts'
-import type { AccountServer } from '../../src/sync/server.ts'
+import { openImapServer } from '../../src/sync/imap/imap-server.ts'
+import { type ConnectionMemory, ResponseMemory } from '../../src/sync/imap/response-memory.ts'
+import type { RemoteProtocol } from '../../src/sync/model/records.ts'
+import type { AccountServer } from '../../src/sync/model/server.ts'
 import { ManualClock } from './clock.ts'
 import type { HostileServer } from './hostile-imap.ts'
 

@@ -18,8 +18,8 @@ import {
   ServerError,
   type ServerFacts,
   type UidSpan,
-} from '../../src/sync/server.ts'
-import { spansOf, uidsOf, within } from '../../src/sync/uid-spans.ts'
+} from '../../src/sync/model/server.ts'
+import { spansOf, uidsOf, within } from '../../src/sync/model/uid-spans.ts'
 
 export interface ModelAbilities {
   condstore?: boolean

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { Account } from '../../src/store/rows/records.ts'
-import { ServerError } from '../../src/sync/server.ts'
+import { ServerError } from '../../src/sync/model/server.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from './appliance.ts'
 import { ManualClock } from './clock.ts'
 import { hashOf, type ModelAbilities, ModelAccount, ModelConnection } from './model-account.ts'

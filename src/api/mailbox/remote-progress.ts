@@ -1,7 +1,7 @@
 // How far the outside accounts of a mailbox are, for its event stream.
 
-import type { RemoteAccountReads } from '../../sync/accounts-reads.ts'
-import type { RemoteAccount } from '../../sync/records.ts'
+import type { RemoteAccountReads } from '../../sync/accounts/accounts-reads.ts'
+import type { RemoteAccount } from '../../sync/model/records.ts'
 
 /** Data of the event `remote.progress` (docs/design/outside-accounts.md §6). */
 export interface ProgressData {

@@ -2,7 +2,7 @@
 
 import { route } from '../../http/route.ts'
 import { listOf, pageQuery } from '../../http/schema.ts'
-import { restoreRemoved } from '../../sync/restored-messages.ts'
+import { restoreRemoved } from '../../sync/accounts/restored-messages.ts'
 import {
   presentRemoved,
   presentRestored,

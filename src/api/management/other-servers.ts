@@ -1,7 +1,7 @@
 // Whether a change of an account leads to another server or user: who is there sees what is sent, or what the mailbox receives.
 
 import type { Provider } from '../../outbound/model/records.ts'
-import type { ImapSettings } from '../../sync/records.ts'
+import type { ImapSettings } from '../../sync/model/records.ts'
 
 /** @param current undefined where there is no sending account yet */
 export function isOtherSmtp(

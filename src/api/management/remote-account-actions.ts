@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
 import { type Route, type RouteLimits, route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
-import type { RemoteAccount, RemovalSide } from '../../sync/records.ts'
+import type { RemoteAccount, RemovalSide } from '../../sync/model/records.ts'
 import { record } from '../schemas/record.ts'
 import { answerRemoteAccount, RemoteAccountJson, RemovalSideName, versionOf } from '../schemas/remote-account.ts'
 

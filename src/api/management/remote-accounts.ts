@@ -6,7 +6,7 @@ import { allows } from '../../directory/permissions.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, FilterId, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
 import { openedByAccount, openedByForward } from '../../people/opens.ts'
-import type { RemoteAccount } from '../../sync/records.ts'
+import type { RemoteAccount } from '../../sync/model/records.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import {
   answerRemoteAccount,

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import type { Account } from '../../store/rows/records.ts'
-import { restoreRemoved } from '../../sync/restored-messages.ts'
+import { restoreRemoved } from '../../sync/accounts/restored-messages.ts'
 import {
   presentFiling,
   presentRestored,

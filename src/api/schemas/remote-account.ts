@@ -6,7 +6,7 @@ import { LiveVersion } from '../../http/etag.ts'
 import { type Answer, answer } from '../../http/route.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { CONNECTED_AUTHS } from '../../outbound/providers/connected-services.ts'
-import { heldRemovals, remoteActions } from '../../sync/accounts-actions.ts'
+import { heldRemovals, remoteActions } from '../../sync/accounts/accounts-actions.ts'
 import type { FollowedFolder } from '../../sync/ledger/followed-folders.ts'
 import {
   DIFFERENCE_KINDS,
@@ -18,7 +18,7 @@ import {
   type RemoteAccount,
   type RemovalSide,
   type SkippedMessages,
-} from '../../sync/records.ts'
+} from '../../sync/model/records.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 

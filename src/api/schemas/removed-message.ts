@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { Id, Nullable, parseTime, TimeQuery, Words } from '../../http/schema.ts'
 import type { RemovedChoice, RemovedMessage, RemovedTotals } from '../../store/messages/removed.ts'
-import { RESTORED_MAX, type RestoredMessages } from '../../sync/restored-messages.ts'
+import { RESTORED_MAX, type RestoredMessages } from '../../sync/accounts/restored-messages.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'
 

@@ -2,7 +2,7 @@
 
 import { statements } from '../migrate.ts'
 
-// remote_messages.skip_reason: why a message is not here, null when it is; see SKIP_REASONS in sync/records.ts. digest: 16 bytes over the
+// remote_messages.skip_reason: why a message is not here, null when it is; see SKIP_REASONS in sync/model/records.ts. digest: 16 bytes over the
 // first bytes of its content, null where they are not known.
 // remote_accounts.skipped: the sum of the skipped messages, JSON or null, written at the end of each round.
 // Messages that were given up are asked for again: their heads first, because state 2 also stood for those that had none.

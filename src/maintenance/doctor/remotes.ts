@@ -1,8 +1,8 @@
 // Outside accounts that are not followed although their team wants them to be.
 
 import { HOUR_MS } from '../../base/durations.ts'
-import { heldRemovals } from '../../sync/accounts-actions.ts'
-import type { RemoteAccount } from '../../sync/records.ts'
+import { heldRemovals } from '../../sync/accounts/accounts-actions.ts'
+import type { RemoteAccount } from '../../sync/model/records.ts'
 import type { DoctorDeps } from './deps.ts'
 import { type Finding, fine, warning } from './finding.ts'
 

@@ -4,7 +4,7 @@ import type { Db } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import type { FolderRole } from '../../store/rows/records.ts'
 import type { Store } from '../../store/store.ts'
-import type { RemoteAccount } from '../records.ts'
+import type { RemoteAccount } from '../model/records.ts'
 import { skippedByFolder, skippedSentence } from './skipped-messages.ts'
 
 /** Times in ms. */

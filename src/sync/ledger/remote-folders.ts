@@ -2,7 +2,7 @@
 
 import type { Db, Reader, Row, SqlValue, Tx } from '../../db/db.ts'
 import type { FolderRole } from '../../store/rows/records.ts'
-import type { FolderDoubt } from '../removal-weight.ts'
+import type { FolderDoubt } from '../model/removal-weight.ts'
 
 /** `ignored`: its messages are not synchronised, for the reason given. */
 export type RemoteFolderState = 'followed' | 'ignored'

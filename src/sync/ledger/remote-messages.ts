@@ -3,10 +3,10 @@
 import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { Db, DbReads, Reader, Row, Tx } from '../../db/db.ts'
 import { insertMany } from '../../db/many-rows.ts'
-import { packMarks, unpackMarks } from '../marks.ts'
-import type { Marks } from '../merge.ts'
-import type { SkipReason } from '../records.ts'
-import type { UidSpan } from '../server.ts'
+import { packMarks, unpackMarks } from '../model/marks.ts'
+import type { Marks } from '../model/merge.ts'
+import type { SkipReason } from '../model/records.ts'
+import type { UidSpan } from '../model/server.ts'
 
 /**
  * What is known of the content of a message. `missing`: its head, and not its content; `unreadable`: it is not fetched; `headless`: its UID

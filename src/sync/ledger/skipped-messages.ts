@@ -1,7 +1,7 @@
 // Messages of outside accounts that are at the server and not here: how many, why, and when they are asked for again.
 
 import type { Reader } from '../../db/db.ts'
-import type { SkippedMessages, SkipReason } from '../records.ts'
+import type { SkippedMessages, SkipReason } from '../model/records.ts'
 import { CONTENT, SKIPPED_RETRY_AT } from './remote-messages.ts'
 
 export interface SkippedOfFolder extends SkippedMessages {

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ContentMemory } from '../../../src/sync/content-memory.ts'
-import type { RemoteAccount } from '../../../src/sync/records.ts'
-import { type RoundDeps, SyncSession } from '../../../src/sync/sync-session.ts'
-import { TURN_MS } from '../../../src/sync/work-slots.ts'
+import type { RemoteAccount } from '../../../src/sync/model/records.ts'
+import { TURN_MS } from '../../../src/sync/model/work-slots.ts'
+import { ContentMemory } from '../../../src/sync/session/content-memory.ts'
+import { type RoundDeps, SyncSession } from '../../../src/sync/session/sync-session.ts'
 import { ManualClock } from '../../support/clock.ts'
 
 const MIB = 1024 * 1024

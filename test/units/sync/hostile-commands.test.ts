@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type AccountServer, ServerError } from '../../../src/sync/server.ts'
+import { type AccountServer, ServerError } from '../../../src/sync/model/server.ts'
 import { ManualClock } from '../../support/clock.ts'
 import { FLOODS, runFlood } from '../../support/hostile-floods.ts'
 import { type HostileScript, type HostileServer, startHostileImap } from '../../support/hostile-imap.ts'

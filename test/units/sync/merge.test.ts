@@ -10,7 +10,7 @@ import {
   type MarkChange,
   outgoingFolders,
   outgoingMarks,
-} from '../../../src/sync/merge.ts'
+} from '../../../src/sync/model/merge.ts'
 import { Random } from '../../support/random.ts'
 
 const RUNS = 100_000

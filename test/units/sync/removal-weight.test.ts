@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isLost, weightOf } from '../../../src/sync/removal-weight.ts'
+import { isLost, weightOf } from '../../../src/sync/model/removal-weight.ts'
 
 test('what is gone is weighed by number, by the share of the account, and by what is left', () => {
   const cases: [gone: number, taken: number, present: number, weight: string][] = [

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ResponseMemory } from '../../../src/sync/response-memory.ts'
-import type { AccountServer } from '../../../src/sync/server.ts'
-import { ServerError } from '../../../src/sync/server.ts'
+import { ResponseMemory } from '../../../src/sync/imap/response-memory.ts'
+import type { AccountServer } from '../../../src/sync/model/server.ts'
+import { ServerError } from '../../../src/sync/model/server.ts'
 import { ManualClock } from '../../support/clock.ts'
 import { type HostileConnection, type HostileServer, startHostileImap } from '../../support/hostile-imap.ts'
 import { openHostile } from '../../support/hostile-session.ts'

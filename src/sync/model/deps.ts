@@ -1,0 +1,8 @@
+// What outside accounts use of the other rooms.
+
+import type { OutboundDeps } from '../../outbound/model/deps.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+
+export interface SyncDeps extends OutboundDeps {
+  outbound: Outbound
+}

@@ -1,0 +1,110 @@
+// Bounds what all accounts together hold in memory and do at a time; no team and no server has all of it.
+
+import type { Clock } from '../../base/clock.ts'
+import { Semaphore } from '../../base/semaphore.ts'
+import type { RemoteAccount } from '../model/records.ts'
+import { type Holder, WorkSlots } from '../model/work-slots.ts'
+
+/** Bytes of fetched content in memory, of all accounts and of those of one team, or at one server. */
+const BYTES_MAX = 32 * 1024 * 1024
+const SHARE_BYTES_MAX = BYTES_MAX / 2
+
+export function holderOf({ teamId, auth, imap }: Pick<RemoteAccount, 'teamId' | 'auth' | 'imap'>): Holder {
+  return { teamId, server: imap?.host ?? auth }
+}
+
+/** The right of an account to work. */
+export interface WorkSlot {
+  /** To be called between parts of the work: it goes on later where another team has less and waits, or has none and has waited. */
+  yieldTurn(): Promise<void>
+  /** Others may work while this account waits. */
+  without(wait: () => Promise<void>): Promise<void>
+}
+
+/** What work holds after all, bytes. */
+export type HoldsBytes = (bytes: number) => Promise<void>
+
+export class ContentMemory {
+  readonly #bytes = new Semaphore(BYTES_MAX)
+  readonly #slots: WorkSlots
+  /** Of teams and servers that hold some bytes or wait. */
+  readonly #shares = new Map<string, Semaphore>()
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#slots = new WorkSlots(clock)
+  }
+
+  /**
+   * Runs work that holds this many bytes; a larger message has all that its team may have.
+   * @param work receives what to call when it holds more than was expected, which waits until there is room for it
+   */
+  async holding<T>(holder: Holder, bytes: number, work: (holds: HoldsBytes) => Promise<T>): Promise<T> {
+    const amountOf = (bytes: number) => Math.min(Math.max(bytes, 1), SHARE_BYTES_MAX)
+    let amount = amountOf(bytes)
+    let release = await this.#acquire(holder, amount)
+    const holds: HoldsBytes = async (actual) => {
+      if (amountOf(actual) <= amount) return
+      amount = amountOf(actual)
+      // Given back first: of those that wait while they hold some, none would ever go on.
+      release()
+      release = await this.#acquire(holder, amount)
+    }
+    try {
+      return await work(holds)
+    } finally {
+      release()
+    }
+  }
+
+  /** Runs one round of an account. @param work receives its slot */
+  async working<T>(holder: Holder, work: (slot: WorkSlot) => Promise<T>): Promise<T> {
+    const slots = this.#slots
+    let isHeld = true
+    let began = 0
+    const release = () => {
+      // Not released twice when a wait fails.
+      if (isHeld) slots.release(holder)
+      isHeld = false
+    }
+    const without: WorkSlot['without'] = async (wait) => {
+      release()
+      try {
+        await wait()
+      } finally {
+        began = await slots.acquire(holder)
+        isHeld = true
+      }
+    }
+    const yieldTurn = async () => {
+      if (slots.isUnfair(holder, began)) await without(async () => {})
+    }
+    began = await slots.acquire(holder)
+    try {
+      return await work({ yieldTurn, without })
+    } finally {
+      release()
+    }
+  }
+
+  /** A team waits for its server, and not the server's accounts for a team. */
+  async #acquire({ teamId, server }: Holder, amount: number): Promise<() => void> {
+    const leaveTeam = await this.#acquireOf(`team ${teamId}`, amount)
+    const leaveServer = server === undefined ? () => {} : await this.#acquireOf(`server ${server}`, amount)
+    const leave = await this.#bytes.acquire(amount)
+    return () => {
+      leave()
+      leaveServer()
+      leaveTeam()
+    }
+  }
+
+  async #acquireOf(name: string, amount: number): Promise<() => void> {
+    const share = this.#shares.get(name) ?? new Semaphore(SHARE_BYTES_MAX)
+    this.#shares.set(name, share)
+    const leave = await share.acquire(amount)
+    return () => {
+      leave()
+      if (share.isIdle && this.#shares.get(name) === share) this.#shares.delete(name)
+    }
+  }
+}
