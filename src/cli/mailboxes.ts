@@ -1,9 +1,9 @@
 // `mailstead mailbox list`, `suspend`, `reactivate`, `delete`, `restore`, `erase`: mailboxes of any team.
 
 import { reactivatable } from '../api/management/mailboxes.ts'
-import { presentRestored } from '../api/restored-mailbox.ts'
+import { presentRestored } from '../api/rules/restored-mailbox.ts'
+import { factsOf } from '../api/rules/usage.ts'
 import { type MailboxAdmin, presentMailboxAdmin } from '../api/schemas/mailbox.ts'
-import { factsOf } from '../api/usage.ts'
 import type { Context } from '../context.ts'
 import type { Mailbox } from '../directory/mailboxes.ts'
 import { sizeText } from '../maintenance/backup/size-text.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { belowText } from '../../src/api/mailbox/quotation.ts'
+import { belowText } from '../../src/api/mailbox/drafts/quotation.ts'
 import type { DraftJson, DraftSummary } from '../../src/api/schemas/draft.ts'
 import type { FolderJson } from '../../src/api/schemas/folder.ts'
 import type { Message } from '../../src/api/schemas/message.ts'

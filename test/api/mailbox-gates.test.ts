@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { behindGate } from '../../src/api/mailbox/gates.ts'
 import { routes } from '../../src/api/routes.ts'
+import { behindGate } from '../../src/api/rules/gates.ts'
 import { GATED_ENDPOINTS, type Session } from '../../src/api/schemas/session.ts'
 import { MAILBOX_GATES } from '../../src/config/config.ts'
 import { startAppliance } from '../support/appliance.ts'

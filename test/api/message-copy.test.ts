@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it, test } from 'node:test'
-import { COPY_BYTES_MAX } from '../../src/api/mailbox/message-copy.ts'
+import { COPY_BYTES_MAX } from '../../src/api/mailbox/messages/message-copy.ts'
 import type { NewApiKey } from '../../src/api/schemas/api-key.ts'
 import type { FolderJson } from '../../src/api/schemas/folder.ts'
 import type { Message, RawMessage } from '../../src/api/schemas/message.ts'

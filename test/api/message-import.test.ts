@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { MAIL_BYTES_MAX } from '../../src/api/mailbox/message-import.ts'
+import { MAIL_BYTES_MAX } from '../../src/api/mailbox/messages/message-import.ts'
 import type { AttachmentFile } from '../../src/api/schemas/attachment-file.ts'
 import type { FolderJson } from '../../src/api/schemas/folder.ts'
 import type { Message, RawMessage } from '../../src/api/schemas/message.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { PAGE_CHARS } from '../../src/api/mailbox/thread-messages.ts'
+import { PAGE_CHARS } from '../../src/api/mailbox/messages/thread-messages.ts'
 import type { FolderJson } from '../../src/api/schemas/folder.ts'
 import type { Message } from '../../src/api/schemas/message.ts'
 import type { Session } from '../../src/api/schemas/session.ts'

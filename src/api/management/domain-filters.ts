@@ -3,8 +3,8 @@
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
+import { senderFilterOf } from '../rules/sender-filter.ts'
 import { FilterStateJson } from '../schemas/filter-state.ts'
-import { senderFilterOf } from '../sender-filter.ts'
 
 const params = Type.Object({ domain_id: Id('domain') })
 const filters = senderFilterOf('domain', (app, teamId, id) => app.directory.domains.get(teamId, id))

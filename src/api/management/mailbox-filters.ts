@@ -3,9 +3,9 @@
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
-import { FILTERS, refuseOutside } from '../outside.ts'
+import { FILTERS, refuseOutside } from '../rules/outside.ts'
+import { senderFilterOf } from '../rules/sender-filter.ts'
 import { FilterStateJson } from '../schemas/filter-state.ts'
-import { senderFilterOf } from '../sender-filter.ts'
 
 const params = Type.Object({ mailbox_id: Id('mailbox') })
 const filters = senderFilterOf('mailbox', (app, teamId, id) => {

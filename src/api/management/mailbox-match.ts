@@ -4,8 +4,8 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
 import type { Mailbox } from '../../directory/mailboxes.ts'
 import type { RequestFacts } from '../../http/route.ts'
+import { factsOf, usageOf } from '../rules/usage.ts'
 import { presentMailboxAdmin } from '../schemas/mailbox.ts'
-import { factsOf, usageOf } from '../usage.ts'
 
 /** Checks `If-Match` against a mailbox in the unit of work that changes it or its parts. */
 export function mailboxMatch(app: Context, id: string, request: RequestFacts): (current: Mailbox, tx: Tx) => void {

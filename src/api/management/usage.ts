@@ -6,8 +6,8 @@ import { PER_TEAM_MAX } from '../../events/webhooks/subscriptions.ts'
 import { route } from '../../http/route.ts'
 import { Nullable, Words } from '../../http/schema.ts'
 import { ACCOUNTS_PER_TEAM_MAX } from '../../sync/accounts/accounts.ts'
+import { usedBytesOf } from '../rules/usage.ts'
 import { record } from '../schemas/record.ts'
-import { usedBytesOf } from '../usage.ts'
 
 const RESOURCES = [
   'domains',

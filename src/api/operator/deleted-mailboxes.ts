@@ -7,7 +7,7 @@ import { route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { presentMailboxes } from '../management/mailboxes.ts'
 import { MANAGEMENT_PAGE } from '../management/pages.ts'
-import { presentRestored } from '../restored-mailbox.ts'
+import { presentRestored } from '../rules/restored-mailbox.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { MailboxAdmin, MailboxRestore, RestoredMailbox } from '../schemas/mailbox.ts'
 

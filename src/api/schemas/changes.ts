@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { Default, Nullable } from '../../http/schema.ts'
 import type { Changes as StoredChanges } from '../../store/rows/changes.ts'
-import { MAILBOX_LIMITS } from '../mailbox/limits.ts'
+import { MAILBOX_LIMITS } from './limits.ts'
 import { record } from './record.ts'
 
 const CHANGES_PAGE = 100

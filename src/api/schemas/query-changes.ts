@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { type IdKind, idPattern } from '../../base/ids.ts'
 import { Default } from '../../http/schema.ts'
-import { MAILBOX_LIMITS } from '../mailbox/limits.ts'
+import { MAILBOX_LIMITS } from './limits.ts'
 import { record } from './record.ts'
 
 const CHANGES_PAGE = 100

@@ -3,7 +3,7 @@
 import { type Static, type TBoolean, Type } from 'typebox'
 import { CLIENT_PROTOCOLS, type ClientProtocol } from '../../config/client-protocols.ts'
 import type { MailboxGate } from '../../config/config.ts'
-import { MAILBOX_LIMITS } from '../mailbox/limits.ts'
+import { MAILBOX_LIMITS } from './limits.ts'
 import { MailboxJson } from './mailbox.ts'
 import { record } from './record.ts'
 

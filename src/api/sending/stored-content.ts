@@ -4,8 +4,8 @@ import { invalid } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import type { Principal } from '../../directory/principal.ts'
 import type { NewMail } from '../../outbound/model/new-message.ts'
-import { accountOf } from '../mailbox/account.ts'
-import { withUploads } from '../mailbox/send.ts'
+import { withUploads } from '../mailbox/sending/send.ts'
+import { accountOf } from '../rules/account.ts'
 import type { ReadMail } from '../schemas/new-mail.ts'
 
 /** @throws ProductError validation_error: content belongs to a mailbox, and other keys have none */

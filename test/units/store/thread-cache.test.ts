@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { presentThreads } from '../../../src/api/mailbox/threads-page.ts'
+import { presentThreads } from '../../../src/api/mailbox/threads/threads-page.ts'
 import { presentThread } from '../../../src/api/schemas/thread.ts'
 import { skipUids } from '../../../src/store/rows/folders-renumber.ts'
 import type { Thread } from '../../../src/store/rows/records.ts'
