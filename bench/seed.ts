@@ -1,7 +1,7 @@
 // Creates a mailbox with a key, as the operator's commands do.
 
 import type { Context } from '../src/context.ts'
-import type { Mailbox } from '../src/directory/mailboxes.ts'
+import type { Mailbox } from '../src/directory/mailboxes/mailboxes.ts'
 
 const QUOTA_BYTES = 2 ** 40
 

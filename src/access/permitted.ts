@@ -2,9 +2,9 @@
 
 import { type ClientProtocol, clientSettings } from '../config/client-protocols.ts'
 import type { Config } from '../config/config.ts'
-import type { Mailbox } from '../directory/mailboxes.ts'
-import { allows } from '../directory/permissions.ts'
-import type { MailboxPrincipal } from '../directory/principal.ts'
+import type { Mailbox } from '../directory/mailboxes/mailboxes.ts'
+import { allows } from '../directory/names/permissions.ts'
+import type { MailboxPrincipal } from '../directory/names/principal.ts'
 
 /** The permission without which a protocol is of no use. */
 const NEEDED: Record<ClientProtocol, string> = {

@@ -1,6 +1,6 @@
 // What a credential allows in a session (docs/design/mail-programs.md §1): the scopes of the API, and whether the mailbox is suspended.
 
-import { allows } from '../directory/permissions.ts'
+import { allows } from '../directory/names/permissions.ts'
 import type { SignedIn } from './signed-in.ts'
 
 /** `read`: everything that changes nothing; `change`: flags, COPY, MOVE; `write`: folders, APPEND, EXPUNGE. */

@@ -4,7 +4,7 @@ import type { AgentTokens } from '../agents/tokens.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Directory } from '../directory/directory.ts'
-import type { MailboxState } from '../directory/mailboxes-reads.ts'
+import type { MailboxState } from '../directory/mailboxes/mailboxes-reads.ts'
 import type { SessionEnd, SignedIn } from './signed-in.ts'
 
 interface Deps {

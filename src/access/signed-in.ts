@@ -1,7 +1,7 @@
 // What a mail program may do after it has signed in, and why it could not.
 
 import type { ClientProtocol } from '../config/client-protocols.ts'
-import type { MailboxPrincipal } from '../directory/principal.ts'
+import type { MailboxPrincipal } from '../directory/names/principal.ts'
 import type { SaslMechanism } from '../net/sasl.ts'
 import type { SaslCredentials } from '../net/sasl-exchange.ts'
 

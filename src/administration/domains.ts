@@ -2,11 +2,11 @@
 
 import { notFound, ProductError } from '../base/errors.ts'
 import type { Db } from '../db/db.ts'
-import type { CheckChange, DatedCheck } from '../directory/check-changes.ts'
-import type { ClientRecordCheck } from '../directory/client-records.ts'
 import type { Directory } from '../directory/directory.ts'
-import type { Domain } from '../directory/domain-record.ts'
-import type { DomainInspection } from '../directory/domains-verification.ts'
+import type { CheckChange, DatedCheck } from '../directory/domains/check-changes.ts'
+import type { Domain } from '../directory/domains/domain-record.ts'
+import type { DomainInspection } from '../directory/domains/domains-verification.ts'
+import type { ClientRecordCheck } from '../directory/names/client-records.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 
 export interface DomainDeps {

@@ -3,8 +3,8 @@
 import { conflict } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
-import type { Mailbox } from '../directory/mailboxes.ts'
-import { ACCOUNT_ENDED } from '../directory/mailboxes-deleted.ts'
+import type { Mailbox } from '../directory/mailboxes/mailboxes.ts'
+import { ACCOUNT_ENDED } from '../directory/mailboxes/mailboxes-deleted.ts'
 import type { EndedAccount } from '../sync/accounts/accounts-ended.ts'
 import type { Sync } from '../sync/sync.ts'
 

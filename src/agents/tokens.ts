@@ -4,8 +4,8 @@ import { MINUTE_MS } from '../base/durations.ts'
 import { isSecret, newSecret, sha256 } from '../base/secrets.ts'
 import type { Row, Tx } from '../db/db.ts'
 import { placeholders } from '../db/sql-text.ts'
-import type { MailboxPrincipal, Recognised } from '../directory/principal.ts'
-import { teamSuspendedAt } from '../directory/teams.ts'
+import { teamSuspendedAt } from '../directory/keys/teams.ts'
+import type { MailboxPrincipal, Recognised } from '../directory/names/principal.ts'
 import type { AgentDeps } from './deps.ts'
 
 /** The resource of a token: the Management and Mailbox API, or the Sending API. */

@@ -5,7 +5,7 @@ import { presentClientSettings, presentSignIn, type SignInJson } from '../api/sc
 import { ProductError } from '../base/errors.ts'
 import { idPattern } from '../base/ids.ts'
 import type { ClientEndpoint } from '../config/client-protocols.ts'
-import { SIGN_IN_OUTCOMES } from '../directory/sign-ins.ts'
+import { SIGN_IN_OUTCOMES } from '../directory/keys/sign-ins.ts'
 import { openedByMailboxKey } from '../people/opens.ts'
 import { auditCredential } from './audit-command.ts'
 import { choiceOption, oneOf } from './choice.ts'

@@ -1,7 +1,7 @@
 // `mailstead domain add`: claims a domain for a team and prints the DNS records it needs.
 
 import { presentDomain } from '../api/schemas/domain.ts'
-import type { Domain } from '../directory/domains.ts'
+import type { Domain } from '../directory/domains/domains.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { clientRows, recordRows } from './domain-records.ts'
 import { table } from './table.ts'

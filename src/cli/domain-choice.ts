@@ -2,8 +2,8 @@
 
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import { domainName } from '../directory/domain-name.ts'
-import type { DomainStatus } from '../directory/domains.ts'
+import type { DomainStatus } from '../directory/domains/domains.ts'
+import { domainName } from '../directory/names/domain-name.ts'
 
 /**
  * @param written as a person writes it, U-labels included

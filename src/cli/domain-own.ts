@@ -1,9 +1,9 @@
 // `mailstead domain own`: the DNS records of the domains that agents and the appliance itself send from.
 
 import { presentDomain } from '../api/schemas/domain.ts'
-import { hostRecords } from '../directory/dns-records.ts'
-import { bounceDomain } from '../directory/domain-name.ts'
-import type { Domain } from '../directory/domain-record.ts'
+import { hostRecords } from '../directory/domains/dns-records.ts'
+import type { Domain } from '../directory/domains/domain-record.ts'
+import { bounceDomain } from '../directory/names/domain-name.ts'
 import type { Command } from './command.ts'
 import { table } from './table.ts'
 

@@ -1,6 +1,6 @@
 // The DNS records of a domain as rows of a table.
 
-import type { Domain } from '../directory/domains.ts'
+import type { Domain } from '../directory/domains/domains.ts'
 
 /** What proves the domain comes first: it alone is required. */
 export function recordRows({ name, records }: Domain): string[][] {

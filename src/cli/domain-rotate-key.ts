@@ -1,8 +1,8 @@
 // `mailstead domain rotate-key`: creates the next DKIM key of a domain and prints its DNS record.
 
 import { presentDomain } from '../api/schemas/domain.ts'
-import { isCname } from '../directory/dns-records.ts'
-import { isReserved } from '../directory/domain-name.ts'
+import { isCname } from '../directory/domains/dns-records.ts'
+import { isReserved } from '../directory/names/domain-name.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseDomain } from './domain-choice.ts'
 import { table } from './table.ts'

@@ -2,8 +2,8 @@
 
 import { presentVerification } from '../api/schemas/domain.ts'
 import { clientHosts } from '../config/client-protocols.ts'
-import type { ClientRecordCheck } from '../directory/client-records.ts'
-import type { DomainCheck } from '../directory/domain-checks.ts'
+import type { DomainCheck } from '../directory/domains/domain-checks.ts'
+import type { ClientRecordCheck } from '../directory/names/client-records.ts'
 import { missingNames } from '../maintenance/doctor/machine.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseDomain } from './domain-choice.ts'

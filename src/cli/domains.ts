@@ -1,7 +1,7 @@
 // `mailstead domain list`, `domain show`: the domains of a team, and the records one needs.
 
 import { presentDomain } from '../api/schemas/domain.ts'
-import type { Domain } from '../directory/domains.ts'
+import type { Domain } from '../directory/domains/domains.ts'
 import { type Command, TEAM_OPTION } from './command.ts'
 import { chooseDomain } from './domain-choice.ts'
 import { recordRows } from './domain-records.ts'

@@ -2,7 +2,7 @@
 
 import { ProductError } from '../base/errors.ts'
 import type { Directory } from '../directory/directory.ts'
-import type { Mailbox } from '../directory/mailboxes.ts'
+import type { Mailbox } from '../directory/mailboxes/mailboxes.ts'
 
 /** @throws ProductError not_found, also for one that was deleted */
 export function chooseMailbox({ mailboxes }: Directory, email: string): Mailbox {

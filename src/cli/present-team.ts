@@ -1,7 +1,7 @@
 // The JSON form of a team.
 
 import { isoTime } from '../base/clock.ts'
-import type { Team } from '../directory/teams.ts'
+import type { Team } from '../directory/keys/teams.ts'
 
 /** The record of docs/design/directory.md §3. */
 export function presentTeam(team: Team): object {

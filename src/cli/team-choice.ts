@@ -2,7 +2,7 @@
 
 import { ProductError } from '../base/errors.ts'
 import type { Directory } from '../directory/directory.ts'
-import type { Team } from '../directory/teams.ts'
+import type { Team } from '../directory/keys/teams.ts'
 
 /** Teams named in the question which one is meant. */
 const SHOWN_MAX = 5

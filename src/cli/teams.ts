@@ -2,7 +2,7 @@
 
 import { type OperatorTeam, operatorTeam } from '../api/schemas/operator-team.ts'
 import { ProductError } from '../base/errors.ts'
-import type { TeamStatus } from '../directory/teams.ts'
+import type { TeamStatus } from '../directory/keys/teams.ts'
 import { oneOf } from './choice.ts'
 import type { Call, Command, CommandResult } from './command.ts'
 import { table } from './table.ts'

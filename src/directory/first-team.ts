@@ -1,8 +1,8 @@
 // Creates the first team of an empty appliance with a root key.
 
 import type { Directory } from './directory.ts'
-import type { IssuedKey } from './key-record.ts'
-import type { Team } from './teams.ts'
+import type { IssuedKey } from './keys/key-record.ts'
+import type { Team } from './keys/teams.ts'
 
 export interface FirstTeam {
   team: Team

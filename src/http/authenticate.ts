@@ -2,8 +2,8 @@
 
 import type { Socket } from 'node:net'
 import { ProductError } from '../base/errors.ts'
-import { allows } from '../directory/permissions.ts'
-import type { MailboxPrincipal, Principal, Recognised, TeamPrincipal } from '../directory/principal.ts'
+import { allows } from '../directory/names/permissions.ts'
+import type { MailboxPrincipal, Principal, Recognised, TeamPrincipal } from '../directory/names/principal.ts'
 import { identifyPerson, recogniseSession, requireSession } from './person-access.ts'
 import { API_BASE } from './prepared-route.ts'
 import type { RequestContext } from './request-context.ts'

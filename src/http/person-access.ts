@@ -2,7 +2,7 @@
 
 import { notFound, ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import type { Recognised } from '../directory/principal.ts'
+import type { Recognised } from '../directory/names/principal.ts'
 import { ACCESS_SCOPES } from '../people/grants.ts'
 import { MEMBER_PERMISSIONS } from '../people/members.ts'
 import type { SignInSession } from '../people/sessions.ts'

@@ -2,7 +2,7 @@
 
 import type { Clock, Timer } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
-import type { Limits, RateCount } from '../directory/limits.ts'
+import type { Limits, RateCount } from '../directory/names/limits.ts'
 
 export const WINDOW_MS = MINUTE_MS
 /** Requests per minute from one address without a valid credential. */

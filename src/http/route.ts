@@ -6,7 +6,12 @@ import type { ErrorCode, ProductError } from '../base/errors.ts'
 import type { MailboxGate } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
-import type { MailboxPrincipal, OperatorPrincipal, PersonPrincipal, TeamPrincipal } from '../directory/principal.ts'
+import type {
+  MailboxPrincipal,
+  OperatorPrincipal,
+  PersonPrincipal,
+  TeamPrincipal,
+} from '../directory/names/principal.ts'
 import type { SignInSession } from '../people/sessions.ts'
 import type { PageKey } from '../store/rows/records.ts'
 import type { BodyReader } from './body-plan.ts'

@@ -1,8 +1,8 @@
 // Decides whether an inbound message is rejected, filed in Junk or delivered to the Inbox, and why. Stores nothing.
 
 import type { Config } from '../config/config.ts'
-import { evaluateMessage } from '../directory/filter-policy.ts'
-import type { FilterDecision } from '../directory/filters.ts'
+import { evaluateMessage } from '../directory/domains/filter-policy.ts'
+import type { FilterDecision } from '../directory/domains/filters.ts'
 import { MAX_RECEIVED } from '../smtp/limits.ts'
 import type { Inspection } from '../workers/inspection.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'

@@ -6,7 +6,7 @@ import { LARGE_FROM_BYTES, MemoryExhausted, MemoryShares } from '../base/memory-
 import { isDiskFull } from '../base/storage-error.ts'
 import type { Config } from '../config/config.ts'
 import type { Directory } from '../directory/directory.ts'
-import { domainName } from '../directory/domain-name.ts'
+import { domainName } from '../directory/names/domain-name.ts'
 import { domainOf } from '../mime/address.ts'
 import { sourceOf } from '../net/connections.ts'
 import type { MessageStream } from '../smtp/command-reader.ts'

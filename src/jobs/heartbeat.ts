@@ -5,7 +5,7 @@ import { CLOCK_JUMP_MS, type WrongSpan } from '../base/clock-guard.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import type { Service } from '../base/lifecycle.ts'
 import type { Context } from '../context.ts'
-import { recheckLate } from '../directory/domains-verification.ts'
+import { recheckLate } from '../directory/domains/domains-verification.ts'
 import { redateEvents } from '../events/webhooks/retention.ts'
 
 const HEARTBEAT_EVERY_MS = MINUTE_MS

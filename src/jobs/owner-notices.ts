@@ -2,7 +2,7 @@
 
 import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
 import type { Context } from '../context.ts'
-import { lapsedDomains } from '../directory/domains-verification.ts'
+import { lapsedDomains } from '../directory/domains/domains-verification.ts'
 import { autoDisabledWebhooks } from '../events/webhooks/subscriptions.ts'
 import { mailedName } from '../mime/one-line.ts'
 import { failingProviders } from '../outbound/providers/failing.ts'

@@ -42,7 +42,7 @@ export const auditRetention = job({
   run: ({ app }) => app.people.audit.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
 })
 
-/** API requests of teams, see `directory/request-log.ts`. */
+/** API requests of teams, see `directory/names/request-log.ts`. */
 export const requestRetention = job({
   name: 'request-retention',
   every: HOUR_MS,

@@ -2,7 +2,7 @@
 
 import type { Log } from '../base/log.ts'
 import type { Reader } from '../db/sql.ts'
-import { mailboxAddress } from '../directory/mailboxes-reads.ts'
+import { mailboxAddress } from '../directory/mailboxes/mailboxes-reads.ts'
 import { emailsWithContent } from '../outbound/log/named-contents.ts'
 import type { DamagedContent } from '../store/content/damaged-content.ts'
 import { messagesWithContent } from '../store/messages/check-rows.ts'

@@ -2,8 +2,8 @@
 
 import { mayDo } from '../access/rights.ts'
 import { notFound, ProductError } from '../base/errors.ts'
-import { allows } from '../directory/permissions.ts'
-import { SCRIPT_NAME_MAX, SCRIPTS_MAX, type SieveScript } from '../directory/sieve-scripts.ts'
+import { SCRIPT_NAME_MAX, SCRIPTS_MAX, type SieveScript } from '../directory/mailboxes/sieve-scripts.ts'
+import { allows } from '../directory/names/permissions.ts'
 import { compileScript } from '../sieve/compile.ts'
 import { SCRIPT_BYTES_MAX } from '../sieve/lexer.ts'
 import { noArguments, strings } from './command.ts'

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { SIGN_IN_METHODS } from '../config/config.ts'
-import { MAILBOX_SCOPES } from '../directory/permissions.ts'
+import { MAILBOX_SCOPES } from '../directory/names/permissions.ts'
 import { record } from '../http/record.ts'
 import { Id, Nullable, Words } from '../http/schema.ts'
 import { TimeOf } from '../http/time.ts'

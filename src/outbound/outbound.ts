@@ -2,7 +2,7 @@
 
 import { closeAll } from '../base/lifecycle.ts'
 import type { Reader } from '../db/db.ts'
-import type { SendScope } from '../directory/mailbox-input.ts'
+import type { SendScope } from '../directory/mailboxes/mailbox-input.ts'
 import { Ledger } from './billing/ledger.ts'
 import { Meter } from './billing/meter.ts'
 import { DeliveryLog } from './log/delivery-log.ts'

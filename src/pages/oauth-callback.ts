@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { ProductError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import { allows } from '../directory/permissions.ts'
+import { allows } from '../directory/names/permissions.ts'
 import { type PageAnswer, type RequestFacts, type Route, route } from '../http/route.ts'
 import { Words } from '../http/schema.ts'
 import { CONNECTED_TYPES } from '../outbound/providers/connected-services.ts'

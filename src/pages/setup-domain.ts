@@ -3,7 +3,7 @@
 import { notFound } from '../base/errors.ts'
 import { sha256 } from '../base/secrets.ts'
 import type { Context } from '../context.ts'
-import { domainName } from '../directory/domain-name.ts'
+import { domainName } from '../directory/names/domain-name.ts'
 import { type BytesAnswer, bytes } from '../http/route.ts'
 import { domainOf } from '../mime/address.ts'
 

@@ -1,7 +1,7 @@
 // Which members of a team may open which of its mailboxes. No role opens a mailbox by itself.
 
 import type { Reader, Row, Tx } from '../db/db.ts'
-import type { MAILBOX_SCOPES } from '../directory/permissions.ts'
+import type { MAILBOX_SCOPES } from '../directory/names/permissions.ts'
 import type { PeopleDeps } from './deps.ts'
 
 export const MAILBOX_ACCESS = ['owner', 'editor', 'reader'] as const

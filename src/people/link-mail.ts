@@ -2,9 +2,9 @@
 // mailed there would give a mailbox key the rights of the person whose address it is.
 
 import type { Config } from '../config/config.ts'
-import { bounceDomain, domainName, isReserved } from '../directory/domain-name.ts'
-import type { Domains } from '../directory/domains.ts'
-import type { Mailboxes } from '../directory/mailboxes.ts'
+import type { Domains } from '../directory/domains/domains.ts'
+import type { Mailboxes } from '../directory/mailboxes/mailboxes.ts'
+import { bounceDomain, domainName, isReserved } from '../directory/names/domain-name.ts'
 import { parseMailbox } from '../mime/address.ts'
 import type { PeopleDeps } from './deps.ts'
 

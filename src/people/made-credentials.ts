@@ -1,9 +1,9 @@
 // What a member has made that gives access without them: keys, app passwords, forwards and webhooks. It stays when they leave the team.
 
 import type { Reader, Tx } from '../db/db.ts'
-import type { AppPassword } from '../directory/app-passwords.ts'
-import { type Forward, isLive } from '../directory/forward-record.ts'
-import type { ApiKey } from '../directory/keys.ts'
+import type { ApiKey } from '../directory/keys/keys.ts'
+import type { AppPassword } from '../directory/mailboxes/app-passwords.ts'
+import { type Forward, isLive } from '../directory/mailboxes/forward-record.ts'
 import type { Webhook } from '../events/webhooks/records.ts'
 import type { PeopleDeps } from './deps.ts'
 import type { Members } from './members.ts'

@@ -5,7 +5,7 @@ import { newId } from '../base/ids.ts'
 import type { Reader, Row, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { Where } from '../db/sql-text.ts'
-import { ROLES } from '../directory/permissions.ts'
+import { ROLES } from '../directory/names/permissions.ts'
 import { parseMailbox } from '../mime/address.ts'
 import type { PeopleDeps } from './deps.ts'
 

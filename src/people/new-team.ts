@@ -2,7 +2,7 @@
 
 import type { Db, Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
-import type { Team } from '../directory/teams.ts'
+import type { Team } from '../directory/keys/teams.ts'
 import type { People } from './people.ts'
 
 /**

@@ -1,6 +1,6 @@
 // What a new or changed credential gives access to, in words for the audit log: no role opens a mailbox unseen.
 
-import { allows } from '../directory/permissions.ts'
+import { allows } from '../directory/names/permissions.ts'
 import type { Webhook } from '../events/webhooks/records.ts'
 
 const PREVIEWS = 'the beginning of received messages'

@@ -2,8 +2,8 @@
 
 import { ProductError } from '../base/errors.ts'
 import type { Reader, Tx } from '../db/db.ts'
-import type { Mailbox } from '../directory/mailboxes.ts'
-import { checkName } from '../directory/teams.ts'
+import { checkName } from '../directory/keys/teams.ts'
+import type { Mailbox } from '../directory/mailboxes/mailboxes.ts'
 import { AccessEnds } from './access-ends.ts'
 import { AuditLog } from './audit.ts'
 import { PersonAuthentication } from './authentication.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { groupedAppSecret, readAppSecret } from '../../src/base/app-secret.ts'
-import { APP_PASSWORDS_MAX } from '../../src/directory/app-passwords.ts'
+import { APP_PASSWORDS_MAX } from '../../src/directory/mailboxes/app-passwords.ts'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { routes } from '../../src/api/routes.ts'
 import { EVENTS } from '../../src/api/schemas/events.ts'
-import { MAILBOX_SCOPES, PERMISSIONS } from '../../src/directory/permissions.ts'
+import { MAILBOX_SCOPES, PERMISSIONS } from '../../src/directory/names/permissions.ts'
 import { closed, compileCheck } from '../../src/http/validate.ts'
 import { fixtures, fixturesMissing } from '../support/fixtures.ts'
 import {

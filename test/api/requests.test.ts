@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../src/base/ids.ts'
-import { REQUESTS_KEPT, WAITING_MAX, WAITING_OF_TEAM_MAX } from '../../src/directory/request-log.ts'
+import { REQUESTS_KEPT, WAITING_MAX, WAITING_OF_TEAM_MAX } from '../../src/directory/names/request-log.ts'
 import { openScheduler } from '../../src/jobs/scheduler.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { MAILBOX_SCOPES } from '../../src/directory/permissions.ts'
+import { MAILBOX_SCOPES } from '../../src/directory/names/permissions.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { data } from './expect.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { ROLES } from '../../src/directory/permissions.ts'
+import { ROLES } from '../../src/directory/names/permissions.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { data, etagOf, failure, issues } from './expect.ts'

@@ -7,7 +7,7 @@ import {
   REQUESTS_PER_ADDRESS,
   UNCONFIRMED_PER_MAILBOX,
   UNCONFIRMED_PER_TEAM,
-} from '../../src/directory/forwards.ts'
+} from '../../src/directory/mailboxes/forwards.ts'
 import { data, failure, receiveRaw } from '../api/expect.ts'
 import { AgentClient } from '../support/agents.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { FilterRule, FilterState } from '../../src/directory/filters.ts'
+import type { FilterRule, FilterState } from '../../src/directory/domains/filters.ts'
 import { startAppliance } from '../support/appliance.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
 import { logOf, storedMessages } from '../support/stored.ts'

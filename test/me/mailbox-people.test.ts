@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { deliveryFor } from '../../src/api/management/previews.ts'
 import type { WebhookDeliveryDetail } from '../../src/api/schemas/webhook-delivery.ts'
-import type { TeamPrincipal } from '../../src/directory/principal.ts'
+import type { TeamPrincipal } from '../../src/directory/names/principal.ts'
 import { type Json, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { type PersonClient, signInMember } from '../support/person.ts'
 

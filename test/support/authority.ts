@@ -1,6 +1,6 @@
 // Permissions stored in the database: compared before and after a request, to detect any that a request added.
 
-import { allows, isRole, isSubset, ROLES } from '../../src/directory/permissions.ts'
+import { allows, isRole, isSubset, ROLES } from '../../src/directory/names/permissions.ts'
 import { MEMBER_PERMISSIONS, type MemberRole } from '../../src/people/members.ts'
 import type { TestAppliance } from './appliance.ts'
 import type { Credential } from './credentials.ts'

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { newSecret } from '../../src/base/secrets.ts'
-import { MAILBOX_SCOPES, PERMISSIONS, ROLES, type Role } from '../../src/directory/permissions.ts'
+import { MAILBOX_SCOPES, PERMISSIONS, ROLES, type Role } from '../../src/directory/names/permissions.ts'
 import { MEMBER_PERMISSIONS, MEMBER_ROLES, type MemberRole } from '../../src/people/members.ts'
 import { AgentClient } from './agents.ts'
 import type { TestAppliance, TestTeam } from './appliance.ts'

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
-import { type DkimAlgorithm, type DkimPair, newDkimPair } from '../../src/directory/dkim-keys.ts'
+import { type DkimAlgorithm, type DkimPair, newDkimPair } from '../../src/directory/domains/dkim-keys.ts'
 import { ROOT } from './source.ts'
 
 /** More than a test needs different ones. */

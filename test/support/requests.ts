@@ -1,7 +1,7 @@
 // Requests generated from the list of routes: paths and bodies with the ids of one owner, and bodies that request as much as possible.
 
 import { ID_PREFIX, type IdKind, newId } from '../../src/base/ids.ts'
-import { PERMISSIONS } from '../../src/directory/permissions.ts'
+import { PERMISSIONS } from '../../src/directory/names/permissions.ts'
 import type { Route } from '../../src/http/route.ts'
 import { sample } from '../api/samples.ts'
 import type { Json } from './appliance.ts'

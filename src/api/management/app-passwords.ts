@@ -1,7 +1,7 @@
 // The app passwords and sign-ins of a mailbox, for its team.
 
 import { Type } from 'typebox'
-import { createdBy } from '../../directory/principal.ts'
+import { createdBy } from '../../directory/names/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { openedByMailboxKey } from '../../people/opens.ts'

@@ -2,9 +2,9 @@
 
 import { ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
-import type { ApiKey } from '../../directory/keys.ts'
-import { allows } from '../../directory/permissions.ts'
-import type { TeamPrincipal } from '../../directory/principal.ts'
+import type { ApiKey } from '../../directory/keys/keys.ts'
+import { allows } from '../../directory/names/permissions.ts'
+import type { TeamPrincipal } from '../../directory/names/principal.ts'
 
 /** Keys that issued one another are followed so far. */
 const CHAIN_MAX = 100

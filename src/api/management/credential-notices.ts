@@ -1,8 +1,8 @@
 // Messages to the owners of a mailbox when the team makes something that reads it.
 
 import type { Context } from '../../context.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
-import type { TeamPrincipal } from '../../directory/principal.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
+import type { TeamPrincipal } from '../../directory/names/principal.ts'
 import { mailboxOf } from './mailbox-of.ts'
 
 /**

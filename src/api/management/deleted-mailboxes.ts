@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import type { Context } from '../../context.ts'
-import type { TeamPrincipal } from '../../directory/principal.ts'
+import type { TeamPrincipal } from '../../directory/names/principal.ts'
 import { route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
 import { presentRestored } from '../rules/restored-mailbox.ts'

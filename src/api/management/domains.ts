@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
-import type { Domain } from '../../directory/domains.ts'
+import type { Domain } from '../../directory/domains/domains.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { DeletedOf } from '../schemas/deleted.ts'

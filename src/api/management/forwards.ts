@@ -1,7 +1,7 @@
 // The forwards of a mailbox, as its team manages them.
 
 import { Type } from 'typebox'
-import { createdBy } from '../../directory/principal.ts'
+import { createdBy } from '../../directory/names/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf } from '../../http/schema.ts'
 import { openedByForward } from '../../people/opens.ts'

@@ -1,8 +1,8 @@
 // The rotation of API keys: the same for keys of a team and keys of a mailbox.
 
 import { Type } from 'typebox'
-import type { IssuedKey } from '../../directory/key-record.ts'
-import { GRACE_SECONDS_MAX } from '../../directory/keys.ts'
+import type { IssuedKey } from '../../directory/keys/key-record.ts'
+import { GRACE_SECONDS_MAX } from '../../directory/keys/keys.ts'
 import { answer } from '../../http/route.ts'
 import { Default } from '../../http/schema.ts'
 import { presentKey, presentNewKey } from '../schemas/api-key.ts'

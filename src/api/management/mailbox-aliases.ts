@@ -1,7 +1,7 @@
 // The aliases of a mailbox.
 
 import { Type } from 'typebox'
-import { ALIASES_MAX } from '../../directory/aliases.ts'
+import { ALIASES_MAX } from '../../directory/mailboxes/aliases.ts'
 import { answer, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { AliasJson, presentAlias } from '../schemas/alias.ts'

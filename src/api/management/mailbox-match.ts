@@ -2,7 +2,7 @@
 
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../db/db.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
 import type { RequestFacts } from '../../http/route.ts'
 import { factsOf, usageOf } from '../rules/usage.ts'
 import { presentMailboxAdmin } from '../schemas/mailbox.ts'

@@ -2,7 +2,7 @@
 
 import { notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
 
 /** @throws ProductError not_found, also for a mailbox of another team */
 export function mailboxOf(app: Context, teamId: string, id: string): Mailbox {

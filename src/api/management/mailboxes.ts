@@ -9,10 +9,10 @@ import {
   QUOTA_DEFAULT_BYTES,
   QUOTA_MAX_BYTES,
   QUOTA_MIN_BYTES,
-} from '../../directory/mailbox-input.ts'
-import type { Mailbox, MailboxInput } from '../../directory/mailboxes.ts'
-import { allows } from '../../directory/permissions.ts'
-import { createdBy, type TeamPrincipal } from '../../directory/principal.ts'
+} from '../../directory/mailboxes/mailbox-input.ts'
+import type { Mailbox, MailboxInput } from '../../directory/mailboxes/mailboxes.ts'
+import { allows } from '../../directory/names/permissions.ts'
+import { createdBy, type TeamPrincipal } from '../../directory/names/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
 import { openedByMailboxKey } from '../../people/opens.ts'

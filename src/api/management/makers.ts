@@ -1,8 +1,8 @@
 // Who made what a list shows: `meta.makers`, by `created_by`.
 
 import type { Context } from '../../context.ts'
-import { allows } from '../../directory/permissions.ts'
-import type { TeamPrincipal } from '../../directory/principal.ts'
+import { allows } from '../../directory/names/permissions.ts'
+import type { TeamPrincipal } from '../../directory/names/principal.ts'
 
 /** For the description of a list. */
 export const MAKERS =

@@ -1,7 +1,7 @@
 // Events of received messages without the beginning of their text, for people: no role opens a mailbox by itself.
 
 import type { Vault } from '../../base/secrets.ts'
-import type { TeamPrincipal } from '../../directory/principal.ts'
+import type { TeamPrincipal } from '../../directory/names/principal.ts'
 import type { EventBody } from '../../events/events.ts'
 import type { WebhookDelivery, WebhookDeliveryDetail } from '../schemas/webhook-delivery.ts'
 

@@ -1,7 +1,7 @@
 // Connecting a Google or Microsoft account (docs/design/sending.md §1).
 
 import { Type } from 'typebox'
-import { begunBy } from '../../directory/principal.ts'
+import { begunBy } from '../../directory/names/principal.ts'
 import { route } from '../../http/route.ts'
 import { Words } from '../../http/schema.ts'
 import { CONNECTED_TYPES } from '../../outbound/providers/connected-services.ts'

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { invalid } from '../../base/errors.ts'
-import { begunBy } from '../../directory/principal.ts'
+import { begunBy } from '../../directory/names/principal.ts'
 import { route } from '../../http/route.ts'
 import { Default, Id, Words } from '../../http/schema.ts'
 import { CONNECTED_AUTHS, serviceOfAuth } from '../../outbound/providers/connected-services.ts'

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { notFound, ProductError } from '../../base/errors.ts'
-import { allows } from '../../directory/permissions.ts'
+import { allows } from '../../directory/names/permissions.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, FilterId, Id, listOf, pageQuery, Words } from '../../http/schema.ts'
 import { openedByAccount, openedByForward } from '../../people/opens.ts'

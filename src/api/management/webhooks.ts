@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
-import { createdBy } from '../../directory/principal.ts'
+import { createdBy } from '../../directory/names/principal.ts'
 import type { Webhook } from '../../events/webhooks/records.ts'
 import { GRACE_SECONDS_MAX } from '../../events/webhooks/subscriptions.ts'
 import { answer, route } from '../../http/route.ts'

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
-import { isReserved } from '../../directory/domain-name.ts'
+import { isReserved } from '../../directory/names/domain-name.ts'
 import { route } from '../../http/route.ts'
 import { Nullable, Words } from '../../http/schema.ts'
 import { readOwnRecords } from '../../maintenance/doctor/own-records.ts'

@@ -4,8 +4,8 @@ import { conflict, ProductError } from '../../base/errors.ts'
 import type { TurnOwner } from '../../base/fair-turns.ts'
 import type { Context } from '../../context.ts'
 import type { Reader } from '../../db/db.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
-import type { MailboxPrincipal } from '../../directory/principal.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
+import type { MailboxPrincipal } from '../../directory/names/principal.ts'
 import type { Account } from '../../store/rows/records.ts'
 
 const PROVISIONING_RETRY_SECONDS = 10

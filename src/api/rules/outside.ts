@@ -2,7 +2,7 @@
 
 import { conflict } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
 
 /** What the provider does there, in the error. */
 export const FILTERS = 'filters its mail'

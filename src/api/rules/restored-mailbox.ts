@@ -1,7 +1,7 @@
 // A restored mailbox, as routes and commands show it.
 
 import type { Context } from '../../context.ts'
-import type { MailboxRestoration } from '../../directory/mailboxes-deleted.ts'
+import type { MailboxRestoration } from '../../directory/mailboxes/mailboxes-deleted.ts'
 import { presentMailboxAdmin, type RestoredMailbox } from '../schemas/mailbox.ts'
 import { factsOf, usageOf } from './usage.ts'
 

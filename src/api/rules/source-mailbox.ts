@@ -2,8 +2,8 @@
 
 import { notFound, ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
-import { allows } from '../../directory/permissions.ts'
-import type { MailboxPrincipal } from '../../directory/principal.ts'
+import { allows } from '../../directory/names/permissions.ts'
+import type { MailboxPrincipal } from '../../directory/names/principal.ts'
 import type { Account } from '../../store/rows/records.ts'
 import { accountOf } from './account.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Context } from '../../context.ts'
 import type { Reader } from '../../db/db.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
 import type { Account } from '../../store/rows/records.ts'
 
 /** The account of each mailbox by its id; empty while the store cannot be read, so that members of usage are left out. */

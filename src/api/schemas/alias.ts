@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
-import type { Alias } from '../../directory/aliases.ts'
+import type { Alias } from '../../directory/mailboxes/aliases.ts'
 import { Id } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'

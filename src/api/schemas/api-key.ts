@@ -2,9 +2,9 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
-import type { IssuedKey } from '../../directory/key-record.ts'
-import type { ApiKey as KeyRecord } from '../../directory/keys.ts'
-import { PERMISSIONS, ROLES, type Role } from '../../directory/permissions.ts'
+import type { IssuedKey } from '../../directory/keys/key-record.ts'
+import type { ApiKey as KeyRecord } from '../../directory/keys/keys.ts'
+import { PERMISSIONS, ROLES, type Role } from '../../directory/names/permissions.ts'
 import { Id, Nullable, TimeQuery, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'

@@ -1,8 +1,8 @@
 // The sender filter of a domain or of a mailbox.
 
 import { type Static, Type } from 'typebox'
-import { PATTERN_MAX } from '../../directory/filter-pattern.ts'
-import { type FilterState as KeptFilter, RULES_MAX } from '../../directory/filters.ts'
+import { PATTERN_MAX } from '../../directory/domains/filter-pattern.ts'
+import { type FilterState as KeptFilter, RULES_MAX } from '../../directory/domains/filters.ts'
 import { Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 

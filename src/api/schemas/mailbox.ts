@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { MAILBOX_ACCESS } from '../../people/grants.ts'
 import type { Account } from '../../store/rows/records.ts'

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import type { Context } from '../../context.ts'
-import type { Team } from '../../directory/teams.ts'
+import type { Team } from '../../directory/keys/teams.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'

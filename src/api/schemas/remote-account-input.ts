@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import type { OutsideAccountChange, OutsideAccountInput } from '../../administration/outside-accounts.ts'
-import { QUOTA_MAX_BYTES, QUOTA_MIN_BYTES } from '../../directory/mailbox-input.ts'
+import { QUOTA_MAX_BYTES, QUOTA_MIN_BYTES } from '../../directory/mailboxes/mailbox-input.ts'
 import { Default, Id, Nullable, parseTime, TimeQuery } from '../../http/schema.ts'
 import { NAME_MAX, PASSWORD_MAX, USERNAME_MAX } from '../../sync/accounts/accounts-input.ts'
 import { SmtpProtocol } from './provider.ts'

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { type Issue, ProductError } from '../../base/errors.ts'
-import type { SendScope as KeptScope } from '../../directory/mailbox-input.ts'
+import type { SendScope as KeptScope } from '../../directory/mailboxes/mailbox-input.ts'
 import { Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
-import { type SieveScript as Kept, SCRIPT_NAME_MAX, type SieveText } from '../../directory/sieve-scripts.ts'
+import { type SieveScript as Kept, SCRIPT_NAME_MAX, type SieveText } from '../../directory/mailboxes/sieve-scripts.ts'
 import { Id } from '../../http/schema.ts'
 import { PROBLEMS_MAX } from '../../sieve/check.ts'
 import { compileScript } from '../../sieve/compile.ts'

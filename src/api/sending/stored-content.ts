@@ -2,7 +2,7 @@
 
 import { invalid } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
-import type { Principal } from '../../directory/principal.ts'
+import type { Principal } from '../../directory/names/principal.ts'
 import type { NewMail } from '../../outbound/model/new-message.ts'
 import { withUploads } from '../mailbox/sending/send.ts'
 import { accountOf } from '../rules/account.ts'

@@ -6,7 +6,7 @@ import type { Resolver } from '../../base/resolver.ts'
 import { type ClientListener, LISTENER_PORTS } from '../../config/client-listeners.ts'
 import { clientHost, publicPort } from '../../config/client-protocols.ts'
 import type { Config } from '../../config/config.ts'
-import { isReserved } from '../../directory/domain-name.ts'
+import { isReserved } from '../../directory/names/domain-name.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 import { DIALOGUE_MAX, WILDCARDS } from './smtp-port.ts'
 

@@ -1,9 +1,9 @@
 // Checks the DNS records of every domain without changing their status.
 
-import type { ClientRecordCheck } from '../../directory/client-records.ts'
-import { isReserved } from '../../directory/domain-name.ts'
-import type { Domain } from '../../directory/domain-record.ts'
-import { SYSTEM_TEAM_ID } from '../../directory/teams.ts'
+import type { Domain } from '../../directory/domains/domain-record.ts'
+import { SYSTEM_TEAM_ID } from '../../directory/keys/teams.ts'
+import type { ClientRecordCheck } from '../../directory/names/client-records.ts'
+import { isReserved } from '../../directory/names/domain-name.ts'
 import type { DoctorDeps } from './deps.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Resolver } from '../../base/resolver.ts'
 import type { Config } from '../../config/config.ts'
-import { isReserved } from '../../directory/domain-name.ts'
+import { isReserved } from '../../directory/names/domain-name.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 import { converse } from './smtp-port.ts'
 

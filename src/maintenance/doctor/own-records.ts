@@ -2,8 +2,8 @@
 
 import { isPublicAddress } from '../../base/public-address.ts'
 import type { Resolver } from '../../base/resolver.ts'
-import { hostRecords, type ZoneRecord } from '../../directory/dns-records.ts'
-import { bounceDomain, isReserved } from '../../directory/domain-name.ts'
+import { hostRecords, type ZoneRecord } from '../../directory/domains/dns-records.ts'
+import { bounceDomain, isReserved } from '../../directory/names/domain-name.ts'
 import { reverseName } from '../../net/reverse-name.ts'
 import { ADDRESSES_MAX, askRecord, isAnswered } from './mail-host.ts'
 

@@ -1,7 +1,7 @@
 // Checks settings that are valid on their own but inconsistent together.
 
 import type { Config } from '../../config/config.ts'
-import { isReserved } from '../../directory/domain-name.ts'
+import { isReserved } from '../../directory/names/domain-name.ts'
 import { type Finding, fine, warning } from './finding.ts'
 
 const PUBLIC_SMTP_PORT = 25

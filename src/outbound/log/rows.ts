@@ -1,7 +1,7 @@
 // Maps messages and deliveries to their rows.
 
 import type { Row } from '../../db/db.ts'
-import type { SendScope } from '../../directory/mailbox-input.ts'
+import type { SendScope } from '../../directory/mailboxes/mailbox-input.ts'
 import type { Delivery, DeliveryStatus, Email, EmailSource } from '../model/records.ts'
 
 export interface EmailRow {

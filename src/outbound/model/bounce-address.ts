@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Vault } from '../../base/secrets.ts'
 import type { Config } from '../../config/config.ts'
-import { bounceDomain } from '../../directory/domain-name.ts'
+import { bounceDomain } from '../../directory/names/domain-name.ts'
 
 /** Purposes of the MAC: the address of a delivery, and the one of a message that earlier versions sent with. */
 const PURPOSES = { delivery: 'delivery-bounce-address', message: 'bounce-address' } as const

@@ -1,6 +1,6 @@
 // The records of sending that other modules read; times are ms, ids are public, `n` is a row's key.
 
-import type { SendScope } from '../../directory/mailbox-input.ts'
+import type { SendScope } from '../../directory/mailboxes/mailbox-input.ts'
 import type { Address } from '../../mime/message.ts'
 import type { BounceSubType, BounceType, DelayCause, RemoteReply } from '../../reports/reply-class.ts'
 import type { FeedbackType } from '../../reports/report.ts'

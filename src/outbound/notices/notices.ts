@@ -2,7 +2,7 @@
 
 import { newId } from '../../base/ids.ts'
 import { sha256 } from '../../base/secrets.ts'
-import type { Mailbox } from '../../directory/mailbox-record.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailbox-record.ts'
 import { chunksOf } from '../../mime/chunks.ts'
 import { HEADER_BYTES_MAX } from '../../mime/headers.ts'
 import { clean, quotedSubject } from '../../mime/one-line.ts'

@@ -2,7 +2,7 @@
 
 import { newId } from '../../base/ids.ts'
 import type { Tx } from '../../db/db.ts'
-import { SYSTEM_TEAM_ID } from '../../directory/teams.ts'
+import { SYSTEM_TEAM_ID } from '../../directory/keys/teams.ts'
 import { domainOf } from '../../mime/address.ts'
 import { checkRecipient } from '../../mime/compose/draft-rules.ts'
 import { plainTextHtml } from '../../mime/compose/plain-html.ts'

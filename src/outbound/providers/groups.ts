@@ -5,7 +5,7 @@ import { newId } from '../../base/ids.ts'
 import type { Reader, Row, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { placeholders } from '../../db/sql-text.ts'
-import { checkName } from '../../directory/teams.ts'
+import { checkName } from '../../directory/keys/teams.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 
 export type GroupStrategy = 'weighted' | 'round_robin' | 'failover'

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { invalid, ProductError } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
-import { checkName } from '../../directory/teams.ts'
+import { checkName } from '../../directory/keys/teams.ts'
 import { ApiClient } from '../model/api-client.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import type { Provider } from '../model/records.ts'

@@ -3,7 +3,7 @@
 import { DAY_MS } from '../../base/durations.ts'
 import { newId } from '../../base/ids.ts'
 import type { Reader, Tx } from '../../db/db.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
 import { domainOf, parseMailbox } from '../../mime/address.ts'
 import { SUBJECT_MAX } from '../../mime/compose/draft-rules.ts'
 import { clean } from '../../mime/one-line.ts'

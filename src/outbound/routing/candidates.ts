@@ -1,7 +1,7 @@
 // Which accounts the sender of a message may use, and their positions. Pure functions.
 
-import type { DomainStatus } from '../../directory/domains.ts'
-import type { SendScope } from '../../directory/mailbox-input.ts'
+import type { DomainStatus } from '../../directory/domains/domains.ts'
+import type { SendScope } from '../../directory/mailboxes/mailbox-input.ts'
 import type { Provider } from '../model/records.ts'
 import type { DeliveryGroup, GroupStrategy } from '../providers/groups.ts'
 import type { Candidate } from './choose.ts'

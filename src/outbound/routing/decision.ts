@@ -1,6 +1,6 @@
 // What the router decides for a message, and the status of its From domain.
 
-import type { DomainStatus } from '../../directory/domains.ts'
+import type { DomainStatus } from '../../directory/domains/domains.ts'
 import type { DelayCause, Provider, RejectionReason } from '../model/records.ts'
 
 /** The router's decision for a message. */

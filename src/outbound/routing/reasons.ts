@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../base/clock.ts'
 import { MINUTE_MS } from '../../base/durations.ts'
-import type { DomainStatus } from '../../directory/domains.ts'
+import type { DomainStatus } from '../../directory/domains/domains.ts'
 import type { Email, Provider } from '../model/records.ts'
 import type { RoutingCandidate } from './candidates.ts'
 import type { Decision } from './decision.ts'

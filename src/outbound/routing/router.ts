@@ -1,7 +1,7 @@
 // Chooses the route of a message and gives the reason (docs/design/sending.md §3).
 
 import { DAY_MS } from '../../base/durations.ts'
-import { SYSTEM_TEAM_ID } from '../../directory/teams.ts'
+import { SYSTEM_TEAM_ID } from '../../directory/keys/teams.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import type { Email, Provider } from '../model/records.ts'
 import type { DeliveryGroup, Groups } from '../providers/groups.ts'

@@ -1,6 +1,6 @@
 // Reads shared by the messages of one claim: most of them have the same team, sender domain and recipient domains.
 
-import type { DomainStatus } from '../../directory/domains.ts'
+import type { DomainStatus } from '../../directory/domains/domains.ts'
 import { domainOf } from '../../mime/address.ts'
 import type { Email } from '../model/records.ts'
 import type { RunnerDeps } from './deps.ts'

@@ -3,7 +3,7 @@
 import type { KeyObject } from 'node:crypto'
 import { type DkimSigningKey, dkimSignatures } from '../../auth/dkim-sign.ts'
 import { RowCache } from '../../db/row-cache.ts'
-import type { DkimKey } from '../../directory/dkim-keys.ts'
+import type { DkimKey } from '../../directory/domains/dkim-keys.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import type { Email } from '../model/records.ts'
 

@@ -1,11 +1,11 @@
 // The sender of a request: its scope, identities and domains, and the checks of a message that depend on them.
 
 import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
-import type { DnsRecord } from '../../directory/dns-records.ts'
-import { domainName } from '../../directory/domain-name.ts'
-import type { DomainStatus } from '../../directory/domains.ts'
-import type { SendScope } from '../../directory/mailbox-input.ts'
-import type { Mailbox } from '../../directory/mailboxes.ts'
+import type { DnsRecord } from '../../directory/domains/dns-records.ts'
+import type { DomainStatus } from '../../directory/domains/domains.ts'
+import type { SendScope } from '../../directory/mailboxes/mailbox-input.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
+import { domainName } from '../../directory/names/domain-name.ts'
 import { domainOf } from '../../mime/address.ts'
 import { checkEmail, checkRecipient } from '../../mime/compose/draft-rules.ts'
 import { LIKE_ADDRESS, looksLikeAddress } from '../../mime/display-name.ts'

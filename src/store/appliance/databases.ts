@@ -14,7 +14,7 @@ import { lockFolder } from '../../db/folder-lock.ts'
 import { type Migration, migrate, type OnFill } from '../../db/migrate.ts'
 import { blobMigrations, mailMigrations } from '../../db/migrations/migrations.ts'
 import type { DbThreads } from '../../db/threads.ts'
-import { Teams } from '../../directory/teams.ts'
+import { Teams } from '../../directory/keys/teams.ts'
 import type { DataFolderIdentity } from './appliance.ts'
 import { checkBlobsFile, checkFiles, openDataFolderIdentity } from './open.ts'
 

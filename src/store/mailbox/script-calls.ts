@@ -1,7 +1,7 @@
 // Prepares the inputs to run the Sieve scripts of the recipients of a message.
 
-import type { Mailbox } from '../../directory/mailboxes.ts'
-import type { SieveScripts } from '../../directory/sieve-scripts.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
+import type { SieveScripts } from '../../directory/mailboxes/sieve-scripts.ts'
 import type { ScriptCall } from '../../sieve/outcome.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { Folders } from '../rows/folders.ts'

@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
-import { baseLocal } from '../../directory/local-part.ts'
+import { baseLocal } from '../../directory/names/local-part.ts'
 import { answerAddress, namedIn, senderKeys } from '../../mime/auto-reply.ts'
 import { clean } from '../../mime/one-line.ts'
 import type { Accounts } from '../rows/accounts.ts'

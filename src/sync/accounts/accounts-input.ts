@@ -1,7 +1,7 @@
 // Validates the settings of outside accounts (docs/design/outside-accounts.md §2).
 
 import { invalid } from '../../base/errors.ts'
-import { checkName } from '../../directory/teams.ts'
+import { checkName } from '../../directory/keys/teams.ts'
 import { checkEmail } from '../../mime/compose/draft-rules.ts'
 import { checkHost } from '../../outbound/providers/input.ts'
 import type { ImapSettings, RemoteAccount, RemoteAuth, RemoteMode } from '../model/records.ts'

@@ -2,8 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CHANGES_MAX, type CheckChange, type DatedCheck, dateChecks } from '../../../src/directory/check-changes.ts'
-import type { DomainCheck } from '../../../src/directory/domain-checks.ts'
+import {
+  CHANGES_MAX,
+  type CheckChange,
+  type DatedCheck,
+  dateChecks,
+} from '../../../src/directory/domains/check-changes.ts'
+import type { DomainCheck } from '../../../src/directory/domains/domain-checks.ts'
 
 const NOW = Date.UTC(2030, 0, 2)
 const BEFORE = NOW - 1000

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClientListener } from '../../../src/config/client-listeners.ts'
 import type { Config } from '../../../src/config/config.ts'
-import { checkClientRecords, clientRecords } from '../../../src/directory/client-records.ts'
+import { checkClientRecords, clientRecords } from '../../../src/directory/names/client-records.ts'
 import { type Zone, zoneResolver } from '../../support/dns.ts'
 
 function configOf(served: ClientListener[], more: Partial<Config> = {}): Config {

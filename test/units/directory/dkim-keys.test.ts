@@ -9,9 +9,9 @@ import { describe, it } from 'node:test'
 import { Db } from '../../../src/db/db.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { mailMigrations } from '../../../src/db/migrations/migrations.ts'
-import { RETIRED_NEEDED_MS } from '../../../src/directory/dkim-key-record.ts'
-import { DKIM_PURPOSE, DkimKeys } from '../../../src/directory/dkim-keys.ts'
-import type { Domain } from '../../../src/directory/domains.ts'
+import { RETIRED_NEEDED_MS } from '../../../src/directory/domains/dkim-key-record.ts'
+import { DKIM_PURPOSE, DkimKeys } from '../../../src/directory/domains/dkim-keys.ts'
+import type { Domain } from '../../../src/directory/domains/domains.ts'
 import { failure, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
 
 const DAY = 24 * 60 * 60 * 1000

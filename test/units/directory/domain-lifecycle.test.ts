@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { RecordFinding } from '../../../src/directory/domain-checks.ts'
-import { type DomainState, newDomain, nextState } from '../../../src/directory/domain-lifecycle.ts'
+import type { RecordFinding } from '../../../src/directory/domains/domain-checks.ts'
+import { type DomainState, newDomain, nextState } from '../../../src/directory/domains/domain-lifecycle.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

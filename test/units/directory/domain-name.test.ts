@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '../../../src/config/load.ts'
-import { checkDomainName, domainName, isPublicSuffix, isReserved } from '../../../src/directory/domain-name.ts'
+import { checkDomainName, domainName, isPublicSuffix, isReserved } from '../../../src/directory/names/domain-name.ts'
 import { failure } from '../../support/directory.ts'
 
 const config = loadConfig(

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { createPublicKey } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { FOUND_CHARS_MAX, FOUND_MAX } from '../../../src/directory/domain-checks.ts'
-import type { Domain } from '../../../src/directory/domains.ts'
+import { FOUND_CHARS_MAX, FOUND_MAX } from '../../../src/directory/domains/domain-checks.ts'
+import type { Domain } from '../../../src/directory/domains/domains.ts'
 import { failure, MAIL_HOST, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
 
 const MINUTE = 60_000

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { matchRule, normalPattern } from '../../../src/directory/filter-pattern.ts'
+import { matchRule, normalPattern } from '../../../src/directory/domains/filter-pattern.ts'
 
 describe('normalisation', () => {
   const good: [string, string][] = [

@@ -7,8 +7,8 @@ import {
   evaluateMessage,
   type FilterPolicy,
   policyKey,
-} from '../../../src/directory/filter-policy.ts'
-import type { FilterRule, FilterState } from '../../../src/directory/filters.ts'
+} from '../../../src/directory/domains/filter-policy.ts'
+import type { FilterRule, FilterState } from '../../../src/directory/domains/filters.ts'
 import type { AuthVerdict, ParsedMessage } from '../../../src/mime/message.ts'
 
 const off: FilterState = { mode: 'off', rules: [] }

@@ -10,7 +10,7 @@ import {
   type FilterState,
   RULES_MAX,
   SENDERS_MAX,
-} from '../../../src/directory/filters.ts'
+} from '../../../src/directory/domains/filters.ts'
 import { failure, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
 
 const allow = (pattern: string): FilterRule => ({ type: 'allow', pattern })

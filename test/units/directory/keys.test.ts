@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { newSecret } from '../../../src/base/secrets.ts'
 import type { Db } from '../../../src/db/db.ts'
-import type { KeyInput } from '../../../src/directory/key-input.ts'
-import { Keys, MAILBOX_KEYS_MAX } from '../../../src/directory/keys.ts'
-import { MAILBOX_SCOPES } from '../../../src/directory/permissions.ts'
+import type { KeyInput } from '../../../src/directory/keys/key-input.ts'
+import { Keys, MAILBOX_KEYS_MAX } from '../../../src/directory/keys/keys.ts'
+import { MAILBOX_SCOPES } from '../../../src/directory/names/permissions.ts'
 import { failure, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
 
 const MINUTE = 60_000

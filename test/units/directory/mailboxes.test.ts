@@ -2,8 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { QUOTA_DEFAULT_BYTES, QUOTA_MAX_BYTES, QUOTA_MIN_BYTES } from '../../../src/directory/mailbox-input.ts'
-import type { MailboxInput } from '../../../src/directory/mailboxes.ts'
+import {
+  QUOTA_DEFAULT_BYTES,
+  QUOTA_MAX_BYTES,
+  QUOTA_MIN_BYTES,
+} from '../../../src/directory/mailboxes/mailbox-input.ts'
+import type { MailboxInput } from '../../../src/directory/mailboxes/mailboxes.ts'
 import { failure, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
 
 let appliance: TestDirectory

@@ -9,7 +9,7 @@ import {
   MAILBOX_SCOPES,
   PERMISSIONS,
   ROLES,
-} from '../../../src/directory/permissions.ts'
+} from '../../../src/directory/names/permissions.ts'
 
 test('a permission is granted by itself or by a wildcard over it', () => {
   const cases: [granted: string[], needed: string, expected: boolean][] = [

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { ReceiverLookup } from '../../../src/directory/receiver.ts'
-import { SUSPENDED_DEFER_MS } from '../../../src/directory/receiver.ts'
+import type { ReceiverLookup } from '../../../src/directory/mailboxes/receiver.ts'
+import { SUSPENDED_DEFER_MS } from '../../../src/directory/mailboxes/receiver.ts'
 import { MAIL_HOST, openTestDirectory, type TestDirectory } from '../../support/directory.ts'
 
 let appliance: TestDirectory

@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { Type } from 'typebox'
 import { conflict } from '../../../src/base/errors.ts'
 import { newId } from '../../../src/base/ids.ts'
-import { LOCK_MS } from '../../../src/directory/replays.ts'
+import { LOCK_MS } from '../../../src/directory/names/replays.ts'
 import { answer, type Route, route } from '../../../src/http/route.ts'
 import { type HttpFixture, openHttpFixture, posted, type Reply } from './http-fixture.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { KEEP_MS, LOCK_MS, Replays } from '../../../src/directory/replays.ts'
+import { KEEP_MS, LOCK_MS, Replays } from '../../../src/directory/names/replays.ts'
 import { type HttpFixture, openHttpFixture, posted, type Reply } from './http-fixture.ts'
 import { type Memory, memory, samples } from './samples.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Limits } from '../../../src/directory/limits.ts'
+import { Limits } from '../../../src/directory/names/limits.ts'
 import { RateLimit, SOURCE_LIMIT } from '../../../src/http/rate-limit.ts'
 import { Sources } from '../../../src/http/source.ts'
 import { Throttle } from '../../../src/http/throttle.ts'

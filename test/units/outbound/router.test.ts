@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import type { SendScope } from '../../../src/directory/mailbox-input.ts'
+import type { SendScope } from '../../../src/directory/mailboxes/mailbox-input.ts'
 import type { Email, Provider } from '../../../src/outbound/model/records.ts'
 import type { GroupStrategy, MemberInput } from '../../../src/outbound/providers/groups.ts'
 import type { NewProvider } from '../../../src/outbound/providers/providers.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PERMISSIONS } from '../../../src/directory/permissions.ts'
+import { PERMISSIONS } from '../../../src/directory/names/permissions.ts'
 import { csvOf } from '../../../web/src/base/csv.ts'
 import { keys } from '../../../web/src/words/en/keys.ts'
 

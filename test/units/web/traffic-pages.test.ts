@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { evaluateFilters, type FilterState } from '../../../src/directory/filters.ts'
+import { evaluateFilters, type FilterState } from '../../../src/directory/domains/filters.ts'
 import { addressesOf } from '../../../web/src/base/csv-addresses.ts'
 import { changeFor } from '../../../web/src/base/filter-change.ts'
 import { readParts } from '../../../web/src/base/list-parts.ts'

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { invalid, notFound, ProductError } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
-import type { MailboxPrincipal } from '../../../directory/principal.ts'
+import type { MailboxPrincipal } from '../../../directory/names/principal.ts'
 import { route } from '../../../http/route.ts'
 import { Default, Id, Words } from '../../../http/schema.ts'
 import { ATTACHMENTS_MAX, checkPlainName, checkType } from '../../../mime/compose/attachment-rules.ts'

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { ProductError } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
-import type { MailboxPrincipal } from '../../../directory/principal.ts'
+import type { MailboxPrincipal } from '../../../directory/names/principal.ts'
 import { route } from '../../../http/route.ts'
 import { Words } from '../../../http/schema.ts'
 import type { QueryChanges as StoredChanges } from '../../../store/rows/query-changes.ts'

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import type { Context } from '../../../context.ts'
-import type { MailboxPrincipal } from '../../../directory/principal.ts'
+import type { MailboxPrincipal } from '../../../directory/names/principal.ts'
 import { type RequestFacts, route, stream } from '../../../http/route.ts'
 import { CommaList, Default, Words } from '../../../http/schema.ts'
 import { type EndReason, PING, pingSeconds } from '../../../http/sse-stream.ts'

@@ -1,7 +1,7 @@
 // The memory that sending takes: for the files of messages, named or in the request, and what is composed of them.
 
 import type { Context } from '../../../context.ts'
-import type { Principal } from '../../../directory/principal.ts'
+import type { Principal } from '../../../directory/names/principal.ts'
 import { contentBytes } from '../../../mime/compose/outgoing-content.ts'
 import { accountOf } from '../../rules/account.ts'
 import type { ReadMail } from '../../schemas/new-mail.ts'

@@ -3,7 +3,7 @@
 import type { SESv2Client } from '@aws-sdk/client-sesv2'
 import type { Log } from '../../../base/log.ts'
 import type { Config } from '../../../config/config.ts'
-import type { SesFinding, SesStatus } from '../../../directory/domain-record.ts'
+import type { SesFinding, SesStatus } from '../../../directory/domains/domain-record.ts'
 import { openSesClient, sesTimeout } from './ses-client.ts'
 import { sesErrorOf } from './ses-errors.ts'
 

@@ -1,8 +1,8 @@
 // Delivery to mailboxes of this appliance: stores messages like those received over SMTP, but without a connection.
 
 import type { Tx } from '../../../db/db.ts'
-import { evaluateMessage } from '../../../directory/filter-policy.ts'
-import type { FilterDecision } from '../../../directory/filters.ts'
+import { evaluateMessage } from '../../../directory/domains/filter-policy.ts'
+import type { FilterDecision } from '../../../directory/domains/filters.ts'
 import { recordReceived } from '../../../events/received.ts'
 import type { SieveOutcome } from '../../../sieve/outcome.ts'
 import {

@@ -1,6 +1,6 @@
 // Builds the inbound log rows for local deliveries, so that recipients find these messages in the inbound log, too.
 
-import type { FilterDecision } from '../../../directory/filters.ts'
+import type { FilterDecision } from '../../../directory/domains/filters.ts'
 import type { SieveOutcome } from '../../../sieve/outcome.ts'
 import type { NewInboundRow } from '../../../store/log/inbound-log.ts'
 import type { DeliveryResult, IncomingMessage } from '../../../store/mailbox/delivery.ts'

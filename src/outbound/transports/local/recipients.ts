@@ -1,8 +1,8 @@
 // Resolves the recipients of a local delivery, and the reasons to refuse them.
 
-import { type FilterPolicy, policyOf } from '../../../directory/filter-policy.ts'
-import type { Mailbox } from '../../../directory/mailboxes.ts'
-import type { ReceiverLookup } from '../../../directory/receiver.ts'
+import { type FilterPolicy, policyOf } from '../../../directory/domains/filter-policy.ts'
+import type { Mailbox } from '../../../directory/mailboxes/mailboxes.ts'
+import type { ReceiverLookup } from '../../../directory/mailboxes/receiver.ts'
 import { parseMailbox } from '../../../mime/address.ts'
 import type { InboundReason } from '../../../store/log/inbound-log.ts'
 import type { OutboundDeps } from '../../model/deps.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { SUSPENDED_DEFER_MS } from '../../../../src/directory/receiver.ts'
+import { SUSPENDED_DEFER_MS } from '../../../../src/directory/mailboxes/receiver.ts'
 import { RECEIVED_MAX } from '../../../../src/outbound/transports/local/local.ts'
 import { startAppliance } from '../../../support/appliance.ts'
 import { type AnyHandover, firstVerdict, handover, MAIL, shortOutcomes, wordsOf } from '../../../support/carriers.ts'

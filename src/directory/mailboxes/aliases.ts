@@ -1,0 +1,174 @@
+// Aliases: additional addresses of a mailbox, managed by the administrators of the team.
+
+import type { Clock } from '../../base/clock.ts'
+import { conflict, notFound } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
+import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import { parseMailbox } from '../../mime/address.ts'
+import { baseLocal } from '../names/local-part.ts'
+import { dropForwardsOfAlias } from './forwards.ts'
+import type { Mailbox } from './mailbox-record.ts'
+
+export interface Alias {
+  id: string
+  mailboxId: string
+  domainId: string
+  /** Lower-case. */
+  email: string
+  createdAt: number
+}
+
+/** Maximum aliases of a mailbox. */
+export const ALIASES_MAX = 50
+
+interface AliasRow {
+  n: number
+  id: string
+  mailbox_id: string
+  domain_id: string
+  email: string
+  created_at: number
+}
+
+/** What aliases need of mailboxes; `Mailboxes` itself imports this file. */
+interface AliasOwners {
+  getIn(reader: Reader, teamId: string, id: string): Mailbox | undefined
+  freeAddress(tx: Tx, teamId: string, written: string): { email: string; domainId: string }
+}
+
+interface Deps {
+  db: Db
+  clock: Clock
+  mailboxes: AliasOwners
+}
+
+export class Aliases {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Newest first. */
+  list(mailboxId: string, { limit, after }: { limit: number; after: PageKey | null }): Page<Alias> {
+    const rows = this.#deps.db.read.all<AliasRow>(
+      `SELECT * FROM aliases WHERE mailbox_id = ?${after === null ? '' : ' AND (created_at, n) < (?, ?)'}
+       ORDER BY created_at DESC, n DESC LIMIT ?`,
+      [mailboxId, ...(after ?? []), limit + 1],
+    )
+    return pageOf(rows, limit, (row) => [row.created_at, row.n], present)
+  }
+
+  /** The alias of a mailbox with this address, in any case of its letters. */
+  named(mailboxId: string, address: string): Alias | undefined {
+    const sql = 'SELECT * FROM aliases WHERE mailbox_id = ? AND email = ?'
+    const row = this.#deps.db.read.get<AliasRow>(sql, [mailboxId, parseMailbox(address)?.email.toLowerCase() ?? ''])
+    return row && present(row)
+  }
+
+  /**
+   * Adds an address to a mailbox, at any verified domain of the team.
+   * @throws ProductError not_found, validation_error, conflict (the address is in use, the mailbox is deleted or has enough aliases)
+   */
+  async add(teamId: string, mailboxId: string, written: string): Promise<Alias> {
+    const { db, clock, mailboxes } = this.#deps
+    return db.write((tx) => {
+      const mailbox = mailboxes.getIn(tx, teamId, mailboxId)
+      if (mailbox === undefined) throw notFound('mailbox')
+      if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
+      if (mailbox.domainId === null)
+        throw conflict('The mailbox is an outside account: it has the addresses of that account.')
+      const address = mailboxes.freeAddress(tx, teamId, written)
+      const sql = 'SELECT count(*) AS count FROM aliases WHERE mailbox_id = ?'
+      const { count } = tx.get<{ count: number }>(sql, [mailboxId])!
+      if (count >= ALIASES_MAX) throw conflict(`The mailbox already has ${ALIASES_MAX} aliases. Remove one first.`)
+      const row = {
+        ...{ id: newId('alias'), mailbox_id: mailboxId, domain_id: address.domainId, email: address.email },
+        created_at: clock.now(),
+      }
+      return present({ n: tx.insert('aliases', row), ...row })
+    })
+  }
+
+  /**
+   * Removes an alias and its forwards; mail to it is rejected from then on. The caller ends the sign-ins through the mailbox in the same unit of work.
+   * @throws ProductError not_found
+   */
+  removeIn(tx: Tx, teamId: string, mailboxId: string, id: string): void {
+    if (this.#deps.mailboxes.getIn(tx, teamId, mailboxId) === undefined) throw notFound('mailbox')
+    const sql = 'DELETE FROM aliases WHERE id = ? AND mailbox_id = ? RETURNING email'
+    const removed = tx.get<{ email: string }>(sql, [id, mailboxId])
+    if (removed === undefined) throw notFound('alias')
+    dropForwardsOfAlias(tx, mailboxId, removed.email)
+  }
+
+  /** Whether there are aliases at a domain. */
+  anyAt(tx: Tx, domainId: string): boolean {
+    return tx.get('SELECT 1 AS found FROM aliases WHERE domain_id = ? LIMIT 1', [domainId]) !== undefined
+  }
+
+  /**
+   * Whether a mailbox may use an address as its sender: its own, an alias, or either with a `+tag` (docs/design/mailbox.md §8). An agent may use
+   * only its own address (docs/design/agents.md §7).
+   */
+  mayWriteAs(reader: Reader, mailbox: Mailbox, email: string): boolean {
+    const written = email.toLowerCase()
+    if (written === mailbox.email) return true
+    if (mailbox.isAgent) return false
+    const at = written.lastIndexOf('@')
+    const plain = `${baseLocal(written.slice(0, Math.max(at, 0)))}${written.slice(at)}`
+    if (plain === mailbox.email) return true
+    const sql = 'SELECT 1 AS found FROM aliases WHERE mailbox_id = ? AND email = ?'
+    return reader.get(sql, [mailbox.id, plain]) !== undefined
+  }
+}
+
+function present(row: AliasRow): Alias {
+  return {
+    id: row.id,
+    mailboxId: row.mailbox_id,
+    domainId: row.domain_id,
+    email: row.email,
+    createdAt: row.created_at,
+  }
+}
+
+/** The id of the mailbox with an alias of exactly this lower-case address. */
+export function aliasAt(reader: Reader, domainId: string, email: string): string | undefined {
+  const sql = 'SELECT mailbox_id FROM aliases WHERE domain_id = ? AND email = ?'
+  return reader.get<{ mailbox_id: string }>(sql, [domainId, email])?.mailbox_id
+}
+
+/** Frees the aliases of a mailbox in the unit of work that deletes it. They are remembered, in case it is restored. */
+export function dropAliases(tx: Tx, mailboxId: string): void {
+  tx.run(
+    `INSERT INTO deleted_aliases (id, mailbox_id, domain_id, email, created_at)
+     SELECT id, mailbox_id, domain_id, email, created_at FROM aliases WHERE mailbox_id = ?`,
+    [mailboxId],
+  )
+  tx.run('DELETE FROM aliases WHERE mailbox_id = ?', [mailboxId])
+}
+
+/**
+ * Gives a restored mailbox its aliases again.
+ * @param isFree whether the team may still use an address
+ * @returns the addresses that it cannot have again
+ */
+export function restoreAliases(tx: Tx, mailboxId: string, isFree: (email: string) => boolean): string[] {
+  const rows = tx.all<Omit<AliasRow, 'n'>>(
+    'SELECT * FROM deleted_aliases WHERE mailbox_id = ? ORDER BY created_at, id',
+    [mailboxId],
+  )
+  forgetAliases(tx, mailboxId)
+  return rows.flatMap((row) => {
+    if (!isFree(row.email)) return [row.email]
+    tx.insert('aliases', { ...row })
+    return []
+  })
+}
+
+/** Forgets the aliases of a deleted mailbox. */
+export function forgetAliases(tx: Tx, mailboxId: string): void {
+  tx.run('DELETE FROM deleted_aliases WHERE mailbox_id = ?', [mailboxId])
+}
