@@ -5,11 +5,11 @@ import { openLog } from '../base/log.ts'
 import { loadConfig } from '../config/load.ts'
 import { PROGRAM_VERSION } from '../config/version.ts'
 import { type Context, openContext } from '../context.ts'
-import { type Arguments, checkOperands, commandOf, readArguments, unknownCommand, wordsOf } from './arguments.ts'
-import type { Call, Command, CommandInput, CommandOutput, CommandResult } from './command.ts'
 import { COMMANDS, GROUPS } from './commands.ts'
-import { helpData, helpOf, overview } from './help.ts'
-import { Progress, type ProgressOutput } from './progress.ts'
+import { type Arguments, checkOperands, commandOf, readArguments, unknownCommand, wordsOf } from './frame/arguments.ts'
+import type { Call, Command, CommandInput, CommandOutput, CommandResult } from './frame/command.ts'
+import { helpData, helpOf, overview } from './frame/help.ts'
+import { Progress, type ProgressOutput } from './frame/progress.ts'
 
 /** Where a command reads and writes, one line at a time, and where its settings come from. */
 export interface Io {

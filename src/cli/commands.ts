@@ -1,32 +1,37 @@
 // All commands, in the order and under the headings of the help.
 
-import { agentLimit, agentList, agentRegistration, agentRevoke, agentRevokeAll, agentRotateKey } from './agents.ts'
+import {
+  agentLimit,
+  agentList,
+  agentRegistration,
+  agentRevoke,
+  agentRevokeAll,
+  agentRotateKey,
+} from './commands/agents.ts'
 import {
   appPasswordCreate,
   appPasswordList,
   appPasswordRevoke,
   mailboxSettings,
   mailboxSignIns,
-} from './app-passwords.ts'
-import { auditList } from './audit.ts'
-import { backup } from './backup.ts'
-import { clockAccept } from './clock-accept.ts'
-import type { Command } from './command.ts'
-import { completionOf } from './completion.ts'
-import { doctor } from './doctor.ts'
-import { domainAdd } from './domain-add.ts'
-import { domainOwn } from './domain-own.ts'
-import { domainRotateKey } from './domain-rotate-key.ts'
-import { domainVerify } from './domain-verify.ts'
-import { domainList, domainShow } from './domains.ts'
-import { forwardAdd, forwardList, forwardRemove } from './forwards.ts'
-import { keyCreate } from './key-create.ts'
-import { keyList, keyRevoke, keyRotate } from './keys.ts'
-import { limitRequestApprove, limitRequestDeny, limitRequestList } from './limit-requests.ts'
-import { logTail } from './log-tail.ts'
-import { mailboxAlias, mailboxAliases, mailboxRemoveAlias } from './mailbox-alias.ts'
-import { mailboxCreate } from './mailbox-create.ts'
-import { mailboxKey } from './mailbox-key.ts'
+} from './commands/app-passwords.ts'
+import { auditList } from './commands/audit.ts'
+import { backup } from './commands/backup.ts'
+import { clockAccept } from './commands/clock-accept.ts'
+import { doctor } from './commands/doctor.ts'
+import { domainAdd } from './commands/domain-add.ts'
+import { domainOwn } from './commands/domain-own.ts'
+import { domainRotateKey } from './commands/domain-rotate-key.ts'
+import { domainVerify } from './commands/domain-verify.ts'
+import { domainList, domainShow } from './commands/domains.ts'
+import { forwardAdd, forwardList, forwardRemove } from './commands/forwards.ts'
+import { keyCreate } from './commands/key-create.ts'
+import { keyList, keyRevoke, keyRotate } from './commands/keys.ts'
+import { limitRequestApprove, limitRequestDeny, limitRequestList } from './commands/limit-requests.ts'
+import { logTail } from './commands/log-tail.ts'
+import { mailboxAlias, mailboxAliases, mailboxRemoveAlias } from './commands/mailbox-alias.ts'
+import { mailboxCreate } from './commands/mailbox-create.ts'
+import { mailboxKey } from './commands/mailbox-key.ts'
 import {
   mailboxDelete,
   mailboxErase,
@@ -34,15 +39,15 @@ import {
   mailboxReactivate,
   mailboxRestore,
   mailboxSuspend,
-} from './mailboxes.ts'
-import { operatorGrant, operatorList, operatorWithdraw } from './operator-grant.ts'
-import { operatorKey, operatorRevoke } from './operator-key.ts'
-import { loginLink, memberAdd, memberList, signOut } from './people.ts'
-import { providerActivate, providerDeactivate, providerDelete, providerTest } from './provider-actions.ts'
-import { providerConnect, providerCreate, providerUpdate } from './provider-edit.ts'
-import { providerList, providerShow } from './providers.ts'
-import { queueDrop, queueList, queueRetry } from './queue.ts'
-import { remoteAdd, remoteDiscover } from './remote-add.ts'
+} from './commands/mailboxes.ts'
+import { operatorGrant, operatorList, operatorWithdraw } from './commands/operator-grant.ts'
+import { operatorKey, operatorRevoke } from './commands/operator-key.ts'
+import { loginLink, memberAdd, memberList, signOut } from './commands/people.ts'
+import { providerActivate, providerDeactivate, providerDelete, providerTest } from './commands/provider-actions.ts'
+import { providerConnect, providerCreate, providerUpdate } from './commands/provider-edit.ts'
+import { providerList, providerShow } from './commands/providers.ts'
+import { queueDrop, queueList, queueRetry } from './commands/queue.ts'
+import { remoteAdd, remoteDiscover } from './commands/remote-add.ts'
 import {
   remoteConfirmRemoval,
   remoteDelete,
@@ -52,18 +57,20 @@ import {
   remoteShow,
   remoteSync,
   remoteUndoRemoval,
-} from './remotes.ts'
-import { remoteRemoved, remoteRestore } from './removed-messages.ts'
-import { restore } from './restore.ts'
-import { send } from './send.ts'
-import { serveCommand } from './serve.ts'
-import { setup } from './setup.ts'
-import { suppressionAdd, suppressionList, suppressionRemove } from './suppressions.ts'
-import { teamCreate } from './team-create.ts'
-import { teamCredit } from './team-credit.ts'
-import { teamList, teamReactivate, teamSuspend, teamUpdate } from './teams.ts'
-import { webhookDeliveries, webhookReplay, webhookRotateSecret, webhookTest } from './webhook-actions.ts'
-import { webhookCreate, webhookDelete, webhookList, webhookShow, webhookUpdate } from './webhooks.ts'
+} from './commands/remotes.ts'
+import { remoteRemoved, remoteRestore } from './commands/removed-messages.ts'
+import { restore } from './commands/restore.ts'
+import { send } from './commands/send.ts'
+import { serveCommand } from './commands/serve.ts'
+import { setup } from './commands/setup.ts'
+import { suppressionAdd, suppressionList, suppressionRemove } from './commands/suppressions.ts'
+import { teamCreate } from './commands/team-create.ts'
+import { teamCredit } from './commands/team-credit.ts'
+import { teamList, teamReactivate, teamSuspend, teamUpdate } from './commands/teams.ts'
+import { webhookDeliveries, webhookReplay, webhookRotateSecret, webhookTest } from './commands/webhook-actions.ts'
+import { webhookCreate, webhookDelete, webhookList, webhookShow, webhookUpdate } from './commands/webhooks.ts'
+import { completionOf } from './completion/completion.ts'
+import type { Command } from './frame/command.ts'
 
 export interface CommandGroup {
   title: string

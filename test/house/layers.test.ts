@@ -98,7 +98,7 @@ test('rooms of one layer do not import each other', () => {
 
 /** `mailstead serve` and `npm start` are the same: the command starts the appliance through main.ts. */
 function assembles(path: string, room: string): boolean {
-  return path === 'src/cli/serve.ts' && room === 'main.ts'
+  return path === 'src/cli/commands/serve.ts' && room === 'main.ts'
 }
 
 test('no room has more than a fifth of the lines', () => {

@@ -1,7 +1,7 @@
 // Runs CLI commands in this process: their output and exit code.
 
 import assert from 'node:assert/strict'
-import type { ProgressOutput } from '../../src/cli/progress.ts'
+import type { ProgressOutput } from '../../src/cli/frame/progress.ts'
 import type { Json } from './appliance.ts'
 import { runCli } from './program.ts'
 

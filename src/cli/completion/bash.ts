@@ -1,6 +1,6 @@
 // Completion for bash 3.2 and newer.
 
-import type { Command } from '../command.ts'
+import type { Command } from '../frame/command.ts'
 import { caseStatements, followers, isFile, operandWords, optionsOf } from './words.ts'
 
 /** Names of files may contain spaces. */

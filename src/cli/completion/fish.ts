@@ -1,6 +1,6 @@
 // Completion for fish 3 and newer.
 
-import type { Command } from '../command.ts'
+import type { Command } from '../frame/command.ts'
 import { followers, isFile, operandWords, optionsOf } from './words.ts'
 
 export function fishCompletion(commands: readonly Command[]): string {

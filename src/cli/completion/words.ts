@@ -1,7 +1,7 @@
 // What can be completed, independent of the shell.
 
-import type { Command, CommandOption } from '../command.ts'
-import { COMMON_OPTIONS } from '../help.ts'
+import type { Command, CommandOption } from '../frame/command.ts'
+import { COMMON_OPTIONS } from '../frame/help.ts'
 
 /** A word that can follow, and what it means. */
 export interface Completion {

@@ -1,6 +1,6 @@
 // Completion for zsh 5 and newer.
 
-import type { Command } from '../command.ts'
+import type { Command } from '../frame/command.ts'
 import { type Completion, caseStatements, followers, isFile, operandWords, optionsOf, quoted } from './words.ts'
 
 export function zshCompletion(commands: readonly Command[]): string {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
-import { shellWord } from '../../../src/cli/shell-word.ts'
+import { shellWord } from '../../../src/cli/frame/shell-word.ts'
 
 test('a shell reads every word as it is', () => {
   const words = [
