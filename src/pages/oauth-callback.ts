@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { allows } from '../directory/names/permissions.ts'
 import { type PageAnswer, type RequestFacts, type Route, route } from '../http/route.ts'
 import { Words } from '../http/schema.ts'
-import { CONNECTED_TYPES } from '../outbound/providers/connected-services.ts'
+import { CONNECTED_TYPES } from '../outbound/model/connected-services.ts'
 import type {
   BegunConnection,
   ConnectedType,

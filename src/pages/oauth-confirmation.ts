@@ -2,7 +2,7 @@
 
 import type { Context } from '../context.ts'
 import type { PageAnswer } from '../http/route.ts'
-import { serviceOfType } from '../outbound/providers/connected-services.ts'
+import { serviceOfType } from '../outbound/model/connected-services.ts'
 import type { BegunConnection } from '../outbound/providers/oauth.ts'
 import { html, type Markup } from './markup.ts'
 import { sitePage } from './site.ts'

@@ -41,6 +41,33 @@ const LAYERS = new Map([
   ['config', 1],
   ['base', 0],
 ])
+/**
+ * Floors of the large rooms, lowest first: files of a folder import files of the same folder and of earlier ones only. '.' is the root, which
+ * assembles; the path of a subfolder is listed where its floor differs from that of its folder.
+ */
+const FLOORS: Record<string, readonly string[]> = {
+  store: ['rows', 'content', 'log', 'entries', 'search', 'lists', 'messages', 'threads', 'mailbox', 'appliance', '.'],
+  outbound: [
+    ...['model', 'billing', 'log', 'queue', 'notices', 'providers', 'routing', 'submit', 'receive'],
+    ...['transports/smtp', 'transports/accounts', 'transports/direct', 'transports/local', 'transports', 'runner', '.'],
+  ],
+  imap: ['grammar', 'views', 'fetch', 'search', 'session', 'untagged', 'commands', '.'],
+  sync: ['model', 'ledger', 'accounts', 'imap', 'session', 'folders', 'pull', 'push', 'worker', '.'],
+  api: [
+    ...[
+      'schemas',
+      'rules',
+      'mailbox/settings',
+      'mailbox/changes',
+      'mailbox/folders',
+      'mailbox/contents',
+      'mailbox/messages',
+    ],
+    ...['mailbox/threads', 'mailbox/sending', 'mailbox/drafts', 'sending', 'agents', 'management', 'operator', '.'],
+  ],
+  directory: ['names', 'keys', 'domains', 'mailboxes', '.'],
+  cli: ['frame', 'commands', 'completion', '.'],
+}
 /** Rooms in this layer and above know the wired Context. */
 const ABOVE_CONTEXT = 13
 /** No room holds more than this share of the lines of src. */
@@ -83,6 +110,32 @@ test('no import goes up', () => {
     [],
   )
 })
+
+test('every folder of a room with floors has its floor', () => {
+  const missing = all.filter(({ path }) => FLOORS[roomOf(path)] !== undefined && floorOf(path) < 0)
+  assert.deepEqual(
+    missing.map(({ path }) => path),
+    [],
+    'a new folder needs its floor in this test',
+  )
+})
+
+test('no import inside a room goes up to a higher floor', () => {
+  const wrong = arrows().filter(({ from, to }) => roomOf(from.path) === roomOf(to) && floorOf(to) > floorOf(from.path))
+  assert.deepEqual(
+    wrong.map(({ from, arrow }) => say(from, arrow, 'that is a higher floor')),
+    [],
+  )
+})
+
+/** Position of the longest listed folder that the file lies in; -1: none is listed. 0 for rooms without floors. */
+function floorOf(path: string): number {
+  const floors = FLOORS[roomOf(path)]
+  if (floors === undefined) return 0
+  const folder = path.split('/').slice(2, -1).join('/') || '.'
+  const listed = floors.filter((floor) => folder === floor || folder.startsWith(`${floor}/`))
+  return floors.indexOf(listed.toSorted((a, b) => b.length - a.length)[0] ?? '')
+}
 
 test('rooms of one layer do not import each other', () => {
   const wrong = arrows().filter(({ from, to }) => {

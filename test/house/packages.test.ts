@@ -83,7 +83,7 @@ test('the message inspection is loaded by the threads that inspect only: it is l
     ['src/outbound/runner/seal.ts'],
   )
   const sealer = sources().find(({ path }) => path === 'src/outbound/runner/seal.ts')!.text
-  assert.match(sealer, /await import\('\.\.\/auth\/arc-seal\.ts'\)/)
+  assert.match(sealer, /await import\('\.\.\/\.\.\/auth\/arc-seal\.ts'\)/)
   assert.doesNotMatch(sealer, /^import .*arc-seal/m)
   assert.deepEqual(
     readers((_, file) => file === 'src/auth/authenticate.ts'),

@@ -13,11 +13,11 @@ import {
 import type { Ordered, ThreadAlgorithm } from '../search/hit-facts.ts'
 import { SearchHits } from '../search/hits.ts'
 import type { SortCriterion, SortKey } from '../search/sort.ts'
-import { ORDERED_FROM, sortedByOrder } from '../search/sort-folder.ts'
 import { command, type ImapSession } from '../session/session.ts'
 import { assertNumbersAllowed } from '../session/uid-only.ts'
 import { sayExtended, sayNumbers } from '../untagged/answers.ts'
 import { type SearchedFolder, searchFolder, selectedForSearch } from '../untagged/run.ts'
+import { ORDERED_FROM, sortedByOrder } from '../untagged/sort-folder.ts'
 import { savedOf, tagCorrelator } from './search.ts'
 
 const SORT_KEYS = new Set<string>([

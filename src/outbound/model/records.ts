@@ -4,7 +4,7 @@ import type { SendScope } from '../../directory/mailboxes/mailbox-input.ts'
 import type { Address } from '../../mime/message.ts'
 import type { BounceSubType, BounceType, DelayCause, RemoteReply } from '../../reports/reply-class.ts'
 import type { FeedbackType } from '../../reports/report.ts'
-import { CONNECTED_TYPES } from '../providers/connected-services.ts'
+import { CONNECTED_TYPES } from './connected-services.ts'
 
 export type { Page, PageKey } from '../../db/page.ts'
 export type { BounceSubType, BounceType, DelayCause, RemoteReply, RemoteServer } from '../../reports/reply-class.ts'

@@ -3,7 +3,7 @@
 import type { Config } from '../../config/config.ts'
 import { parseMailbox } from '../../mime/address.ts'
 import { type ApiClient, type ApiResult, textAt } from '../model/api-client.ts'
-import { type ConnectedService, type ConnectedType, serviceOfType } from './connected-services.ts'
+import { type ConnectedService, type ConnectedType, serviceOfType } from '../model/connected-services.ts'
 
 /** `send`: an account that sends through the provider's API. `mail`: IMAP and SMTP of an outside account (docs/design/outside-accounts.md §5). */
 export type ConsentPurpose = 'send' | 'mail'

@@ -5,14 +5,14 @@ import { invalid, ProductError } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
 import { checkName } from '../../directory/keys/teams.ts'
 import { ApiClient } from '../model/api-client.ts'
+import { type ConnectedAuth, type ConnectedType, serviceOfType } from '../model/connected-services.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import type { Provider } from '../model/records.ts'
-import { type ConnectedAuth, type ConnectedType, serviceOfType } from './connected-services.ts'
 import { type Issuer, issuerOf, missingScopes, readAddress } from './issuers.ts'
 import { type Begun, type MailTarget, OAuthStates } from './states.ts'
 import { requestToken } from './token.ts'
 
-export type { ConnectedType } from './connected-services.ts'
+export type { ConnectedType } from '../model/connected-services.ts'
 export type { MailTarget } from './states.ts'
 
 export interface OAuthDeps extends OutboundDeps {

@@ -3,8 +3,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../../base/secrets.ts'
 import type { Reader } from '../../db/db.ts'
+import type { ConnectedType } from '../model/connected-services.ts'
 import type { OutboundDeps } from '../model/deps.ts'
-import type { ConnectedType } from './connected-services.ts'
 
 /** Lifetime of a state, in ms. */
 export const STATE_MS = 600_000

@@ -1,6 +1,6 @@
 // Mail providers whose servers are known, by the domain of the address or by its MX.
 
-import { SERVICES } from '../../outbound/providers/connected-services.ts'
+import { SERVICES } from '../../outbound/model/connected-services.ts'
 import type { DiscoveredAccount, DiscoveredServer } from '../model/records.ts'
 
 type KnownAccount = Pick<DiscoveredAccount, 'imap' | 'smtp' | 'auth'>

@@ -1,6 +1,6 @@
 // Outside accounts: mail accounts at other servers that a mailbox is (`mirror`) or collects from (`collect`) (docs/design/outside-accounts.md §1).
 
-import type { ConnectedAuth } from '../../outbound/providers/connected-services.ts'
+import type { ConnectedAuth } from '../../outbound/model/connected-services.ts'
 
 /** `mirror`: the mailbox is the account, both ways. `collect`: new mail is copied here, nothing is changed there. */
 export type RemoteMode = 'mirror' | 'collect'

@@ -1,10 +1,10 @@
 // The transport of connected accounts: checks Sent for an uncertain message, rewrites its address fields, sends it, reads the response.
 
 import type { ApiResult } from '../../model/api-client.ts'
+import type { ConnectedType } from '../../model/connected-services.ts'
 import type { DelayCause, Provider } from '../../model/records.ts'
 import { testMail } from '../../model/test-mail.ts'
 import type { CheckResult, Handed, Handover, Stage, Transport } from '../../model/transport.ts'
-import type { ConnectedType } from '../../providers/connected-services.ts'
 import { issuerOf } from '../../providers/issuers.ts'
 import { failed, passed } from './check.ts'
 import { closedCarrier } from './closed.ts'

@@ -2,13 +2,13 @@
 
 import { SORT_MESSAGES } from '../grammar/limits.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
+import type { Ordered } from '../search/hit-facts.ts'
+import { SearchHits } from '../search/hits.ts'
+import type { SortCriterion } from '../search/sort.ts'
 import type { ImapSession } from '../session/session.ts'
 import { TimeSlice } from '../session/time-slice.ts'
-import { piecesOf } from '../untagged/message-sets.ts'
-import { type SearchedFolder, searchFolder } from '../untagged/run.ts'
-import type { Ordered } from './hit-facts.ts'
-import { SearchHits } from './hits.ts'
-import type { SortCriterion } from './sort.ts'
+import { piecesOf } from './message-sets.ts'
+import { type SearchedFolder, searchFolder } from './run.ts'
 
 /** Smaller folders are sorted each time. */
 export const ORDERED_FROM = 500
