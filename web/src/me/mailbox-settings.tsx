@@ -1,4 +1,4 @@
-// The name and the signature that a mailbox writes with.
+// The name and the signature that a mailbox writes with, and its addresses.
 
 import { apiAs, take } from '../api/client.ts'
 import type { Identity } from '../api/types.ts'
@@ -11,6 +11,7 @@ import { Form } from '../parts/form.tsx'
 import { ErrorCard, Skeleton } from '../parts/quiet.tsx'
 import { say } from '../parts/toast.tsx'
 import { ownMailbox as words } from '../words/en/own-mailbox.ts'
+import { Addresses } from './addresses.tsx'
 
 const fieldsOf = ({ name, text_signature: signature }: Identity) => ({ name, signature })
 
@@ -21,7 +22,8 @@ export function MailboxSettings({ id }: { id: string }) {
   if (primary === undefined) return <Skeleton rows={3} />
   return (
     <div class="stack wide">
-      <Writer id={id} identity={primary} />
+      <Writer key={primary.id} id={id} identity={primary} />
+      <Addresses id={id} identities={query.data ?? []} />
       <dl class="facts">
         <dt>{words.id}</dt>
         <dd>

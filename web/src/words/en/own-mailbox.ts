@@ -79,6 +79,18 @@ export const ownMailbox = {
   nameHint: 'Shown to the receivers of your messages.',
   signature: 'Signature',
   signatureHint: 'Programs that use the API put it below a message. Mail programs have one of their own.',
+  // Addresses
+  addresses: 'Addresses you write as',
+  addressesNote:
+    'Your address, your aliases, and each of them with a +tag. Messages without a choice come from the default.',
+  address: 'Address',
+  addressHint: 'An address of this mailbox with a tag, such as ana+shop@… Messages to it arrive here already.',
+  addAddress: 'Add an address',
+  isDefault: 'Default',
+  makeDefault: 'Make default',
+  makeDefaultLabel: (email: string) => `Make default: ${email}`,
+  defaultChosen: (email: string) => `You write as ${email} by default`,
+  removeAddressText: 'Its name and signature are deleted. Messages to the address still arrive.',
   save: 'Save settings',
   saved: 'Settings saved',
   space: 'Space',
