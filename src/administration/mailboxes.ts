@@ -5,6 +5,7 @@ import { conflict } from '../base/errors.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { IssuedKey } from '../directory/keys/key-record.ts'
+import type { Alias } from '../directory/mailboxes/aliases.ts'
 import { checkSendScope, type MailboxChange, type SendScope } from '../directory/mailboxes/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../directory/mailboxes/mailboxes.ts'
 import type { MailboxRestoration } from '../directory/mailboxes/mailboxes-deleted.ts'
@@ -19,7 +20,7 @@ export interface MailboxDeps {
   store: Pick<Store, 'openAccount'> & { quotas: Pick<Store['quotas'], 'recordStorageLimitChange'> } & {
     accounts: Pick<Store['accounts'], 'byMailbox'>
     purge: Pick<Store['purge'], 'next'>
-    identities: Pick<Store['identities'], 'readdressIn'>
+    identities: Pick<Store['identities'], 'readdressIn' | 'addAddressIn' | 'removeAddressesIn'>
   }
   sync: { accounts: Pick<Sync['accounts'], 'ofMailbox' | 'mirrorOf' | 'deleteIn' | 'ended'> }
   outbound: Pick<Outbound, 'foreignIn'> & { providers: Pick<Outbound['providers'], 'removeOwnedIn'> } & {
@@ -131,6 +132,8 @@ export class MailboxAdministration {
       if (account !== undefined && mailbox.email !== before.email) {
         store.identities.readdressIn(tx, account, before.email, mailbox.email)
       }
+      // Aliases that another mailbox has now are lost.
+      if (restored.lostAliases.length > 0) this.#removeIdentities(tx, mailbox)
       people.welcomeMailbox(tx, mailbox)
       return restored
     })
@@ -163,14 +166,34 @@ export class MailboxAdministration {
     await this.#deps.outbound.queuedMessages.cancelOf(id)
   }
 
-  /** Removes an alias; mail to it is rejected from then on. @throws ProductError not_found */
+  /** Adds an alias with its identity. @throws ProductError as `Aliases.addIn` */
+  addAlias(teamId: string, mailboxId: string, written: string): Promise<Alias> {
+    const { db, directory, store } = this.#deps
+    return db.write((tx) => {
+      const { alias, mailbox } = directory.aliases.addIn(tx, teamId, mailboxId, written)
+      const account = store.accounts.byMailbox(mailboxId, tx)
+      if (account !== undefined && !mailbox.isAgent) store.identities.addAddressIn(tx, account, alias.email)
+      return alias
+    })
+  }
+
+  /** Removes an alias with its identities; mail to it is rejected from then on. @throws ProductError not_found */
   async removeAlias(teamId: string, mailboxId: string, id: string): Promise<void> {
     const { db, directory, agents } = this.#deps
     await db.write((tx) => {
-      directory.aliases.removeIn(tx, teamId, mailboxId, id)
+      const { mailbox } = directory.aliases.removeIn(tx, teamId, mailboxId, id)
+      this.#removeIdentities(tx, mailbox)
       // A sign-in link may have been mailed to this address, which another mailbox can get now.
       agents.endSignInsThrough(tx, mailboxId)
     })
+  }
+
+  /** Removes the identities of addresses that a mailbox no longer has. */
+  #removeIdentities(tx: Tx, mailbox: Mailbox): void {
+    const { directory, store } = this.#deps
+    const account = store.accounts.byMailbox(mailbox.id, tx)
+    if (account === undefined) return
+    store.identities.removeAddressesIn(tx, account, directory.aliases.ownAddresses(tx, mailbox))
   }
 
   #createIn(tx: Tx, teamId: string, input: MailboxInput): Mailbox {

@@ -3,7 +3,7 @@
 import { DAY_MS, HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
-import { countedMailbox } from '../directory/names/local-part.ts'
+import { countedMailbox } from '../mime/local-part.ts'
 import { NETWORKS } from './networks.ts'
 import type { Registration } from './records.ts'
 

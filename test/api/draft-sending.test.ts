@@ -163,7 +163,6 @@ async function writable(id: string, change: object): Promise<object> {
 
 test('a reply goes where the message says, without own addresses, in the thread', async () => {
   data(await appliance.call('POST', `/mailboxes/${ana.id}/aliases`, team.key, { email: 'orders@shop.test' }), 201)
-  data(await call('POST', 'identities', { email: 'orders@shop.test', name: 'Orders' }), 201)
   const original = await arrivedRaw([
     'From: "Bob, the builder" <bob@else.test>',
     'To: orders@shop.test, Carl <carl@else.test>, ana+x@shop.test',
@@ -210,6 +209,31 @@ test('a reply goes where the message says, without own addresses, in the thread'
   assert.deepEqual([again.to, again.cc], [all.to, all.cc])
   issues(await call('POST', `messages/${original.id}/reply`, { recipients: 'list' }), 422, 'validation_error', [
     'recipients forbidden_value',
+  ])
+})
+
+test('a reply is written as the tagged address the message was sent to, and a draft as any own address', async () => {
+  const original = await arrivedRaw([
+    'From: bob@else.test',
+    'To: Ana+Shop@shop.test',
+    'Message-ID: <tagged@else.test>',
+    'Subject: Order',
+    '',
+    'Text.',
+  ])
+  const reply = data<DraftSummary>(await call('POST', `messages/${original.id}/reply`, {}), 201)
+  assert.deepEqual([reply.identity_id, reply.from], [null, { email: 'ana+shop@shop.test', name: '' }])
+  assert.equal((await message(reply.message_id)).from.email, 'ana+shop@shop.test')
+  const sent = data<Json>(await call('POST', `drafts/${reply.id}/send`), 202)
+  assert.equal((await message(sent.stored_message_id)).from.email, 'ana+shop@shop.test')
+  const written = data<DraftSummary>(
+    await call('POST', 'drafts', { ...BASE, from: { email: 'ana+x@shop.test', name: 'Ana X' } }),
+    201,
+  )
+  assert.deepEqual(written.from, { email: 'ana+x@shop.test', name: 'Ana X' })
+  assert.deepEqual((await message(written.message_id)).from, written.from)
+  issues(await call('POST', 'drafts', { ...BASE, from: { email: 'bob@shop.test' } }), 422, 'validation_error', [
+    'from.email forbidden_value',
   ])
 })
 

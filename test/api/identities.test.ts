@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import { IDENTITIES_MAX } from '../../src/store/mailbox/identities.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { data, failure, issues, receive } from './expect.ts'
@@ -66,10 +67,11 @@ test('an identity is the address of the mailbox or a tag of it', async () => {
   ])
 })
 
-test('of twenty concurrent ones nineteen are created: there are at most twenty', async () => {
-  const replies = await Promise.all(Array.from({ length: 20 }, (_, n) => call('POST', '', { email: tagged(`n${n}`) })))
-  assert.equal(replies.filter(({ status }) => status === 201).length, 19)
-  assert.equal((await list()).length, 20)
+test('of as many concurrent ones as a mailbox may have all but one are created: it has the primary one', async () => {
+  const asked = Array.from({ length: IDENTITIES_MAX }, (_, n) => call('POST', '', { email: tagged(`n${n}`) }))
+  const replies = await Promise.all(asked)
+  assert.equal(replies.filter(({ status }) => status === 201).length, IDENTITIES_MAX - 1)
+  assert.equal((await list()).length, IDENTITIES_MAX)
   failure(replies.find(({ status }) => status !== 201)!, 409, 'conflict')
 })
 
@@ -156,13 +158,61 @@ test('a message is sent as an identity, with its default name, reply_to and bcc'
   assert.deepEqual(header.reply_to, [{ email: 'me@shop.test', name: '' }])
 })
 
-test('a message cannot be sent from a tag without an identity, a deleted identity, or the address of a colleague', async () => {
-  const gone = await make({ email: tagged('gone') })
-  data(await send({ from: { email: gone.email } }), 202)
-  data(await call('DELETE', `/${gone.id}`))
-  for (const email of [gone.email, tagged('never'), other.email]) {
-    issues(await send({ from: { email } }), 422, 'validation_error', ['from.email forbidden_value'])
+test('a message from a tag without an identity has the name and defaults of the address without it', async () => {
+  const [primary] = await list()
+  const sales = await make({ email: tagged('sales'), name: 'Sales' })
+  data(await call('PATCH', `/${primary.id}`, { name: 'Ana', reply_to: [{ email: 'desk@shop.test' }] }))
+  data(await call('DELETE', `/${sales.id}`))
+  for (const email of [tagged('never'), sales.email]) {
+    const sent = await send({ from: { email } })
+    assert.equal((await submissionOf(sent)).identity_id, primary.id)
+    const { from, reply_to: replyTo } = await copyOf(sent)
+    assert.deepEqual([from, replyTo.length], [{ email, name: 'Ana' }, 1])
   }
+})
+
+test('a message cannot be sent from the address of a colleague: the error names those of the mailbox', async () => {
+  const refused = await send({ from: { email: other.email } })
+  issues(refused, 422, 'validation_error', ['from.email forbidden_value'])
+  assert.match(JSON.stringify(refused.body), new RegExp(`write as: ${ana.email}, and that with a \\+tag`))
+})
+
+test('an alias brings its identity, and takes it and those of its tags along when it is removed', async () => {
+  const before = await state()
+  const desk = `desk${made}@shop.test`
+  const aliases = `/mailboxes/${ana.id}/aliases`
+  const alias = data<Json>(await appliance.call('POST', aliases, team.key, { email: desk }), 201)
+  const [primary, ofAlias] = await list()
+  assert.deepEqual([ofAlias.email, ofAlias.is_primary, ofAlias.may_delete], [desk, false, true])
+  const ofTag = await make({ email: desk.replace('@', '+x@') })
+  const created = data<Json>(await call('GET', `/changes?since_state=${before}`))
+  assert.deepEqual(created.created.sort(), [ofAlias.id, ofTag.id].sort())
+  data(await call('PATCH', `/${ofAlias.id}`, { is_primary: true }))
+  data(await appliance.call('DELETE', `${aliases}/${alias.id}`, team.key))
+  assert.deepEqual(
+    (await list()).map(({ id, is_primary }) => [id, is_primary]),
+    [[primary.id, true]],
+  )
+  const gone = data<Json>(await call('GET', `/changes?since_state=${created.new_state}`))
+  assert.deepEqual([gone.updated, gone.destroyed.sort()], [[primary.id], [ofAlias.id, ofTag.id].sort()])
+  issues(await send({ from: { email: desk } }), 422, 'validation_error', ['from.email forbidden_value'])
+})
+
+test('an alias removed while a message from a tag of it is composed sends nothing', async (t) => {
+  const desk = `leaving${made}@shop.test`
+  const aliases = `/mailboxes/${ana.id}/aliases`
+  const alias = data<Json>(await appliance.call('POST', aliases, team.key, { email: desk }), 201)
+  const ofAlias = (await list()).find(({ email }) => email === desk)!
+  // Without its identity the message has the defaults of the primary one, which stays.
+  data(await call('DELETE', `/${ofAlias.id}`))
+  const { blobs } = appliance.app.store
+  const putAll = blobs.putAll.bind(blobs)
+  t.mock.method(blobs, 'putAll', async (...args: Parameters<typeof putAll>) => {
+    data(await appliance.call('DELETE', `${aliases}/${alias.id}`, team.key))
+    return putAll(...args)
+  })
+  issues(await send({ from: { email: desk } }), 422, 'validation_error', ['from.email forbidden_value'])
+  assert.deepEqual(data<Json[]>(await appliance.get('/mailbox/submissions', ana.key)), [])
 })
 
 test('an identity deleted while its message is composed sends nothing', async (t) => {

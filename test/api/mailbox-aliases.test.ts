@@ -95,7 +95,8 @@ test('an alias is validated like the address of a mailbox', async () => {
 
 test('a mailbox has at most fifty aliases, listed in pages', async () => {
   const box = await team.mailbox('many@shop.test')
-  for (let i = 0; i < ALIASES_MAX; i++) await appliance.app.directory.aliases.add(team.id, box.id, `many${i}@shop.test`)
+  for (let i = 0; i < ALIASES_MAX; i++)
+    await appliance.app.administration.mailboxes.addAlias(team.id, box.id, `many${i}@shop.test`)
   failure(await give(box.id, 'onemore@shop.test'), 409, 'conflict')
   const all = await walk<AliasJson>(appliance, `/mailboxes/${box.id}/aliases?limit=20`, team.key)
   assert.deepEqual(
@@ -115,7 +116,6 @@ test('a mailbox sends as itself, as its aliases, and with a tag of either, and f
   }
   const own = ['writer@shop.test', 'sales@shop.test', 'Sales+spring@shop.test']
   const identify = (email: string) => appliance.call('POST', '/mailbox/identities', box.key, { email })
-  for (const email of own.slice(1)) data(await identify(email), 201)
   issues(await identify('readers@shop.test'), 422, 'validation_error', ['email forbidden_value'])
   for (const from of own) data(await send(from), 202)
   for (const from of ['readers@shop.test', 'reader@shop.test', 'nobody@shop.test', 'sales@else.test']) {

@@ -46,7 +46,7 @@ before(async () => {
   await appliance.app.outbound.ledger.credit(team.id, { type: 'purchase', amount: 1e9, description: 'x' })
   await team.domain('acme.test')
   ada = await team.mailbox('ada@acme.test')
-  await appliance.app.directory.aliases.add(team.id, ada.id, 'sales@acme.test')
+  await appliance.app.administration.mailboxes.addAlias(team.id, ada.id, 'sales@acme.test')
   const input = { name: 'Laptop', savesSent: true, createdBy: 'operator' }
   saving = (await appliance.app.directory.appPasswords.issue(team.id, ada.id, input)).secret
 })
@@ -284,18 +284,20 @@ it('a message that failed for all its recipients can be submitted again', async 
 })
 
 describe('what is refused', () => {
-  it('an author that is no identity, with those that are', async () => {
+  it('an author that is no address of the mailbox, with those that are', async () => {
     const reply = await submit('bob@customer.example', mail({ from: 'eve@acme.test' }))
-    assert.match(reply, /^550 5\.7\.1 .*: ada@acme\.test/)
-    const alias = await submit('bob@customer.example', mail({ from: 'sales@acme.test' }))
-    assert.match(alias, /^550 5\.7\.1/, 'an alias is no identity before one is made')
-    const made = await appliance.call('POST', '/mailbox/identities', ada.key, {
-      email: 'sales@acme.test',
-      name: 'Sales',
-    })
-    assert.equal(made.status, 201)
-    const id = emailIdOf(await submit('bob@customer.example', mail({ from: 'sales@acme.test' })))
-    assert.equal((await submissionOf(id)).identity_id, made.body.data.id)
+    assert.match(reply, /^550 5\.7\.1 .*: ada@acme\.test, sales@acme\.test, and each of them with a \+tag/)
+    assert.match(await submit('bob@customer.example', mail({ from: 'eve+ada@acme.test' })), /^550 5\.7\.1/)
+    const list = (await appliance.get('/mailbox/identities', ada.key)).body.data
+    const idOf = (address: string) => list.find(({ email }: { email: string }) => email === address).id
+    for (const [from, identity] of [
+      ['sales@acme.test', 'sales@acme.test'],
+      ['sales+spring@acme.test', 'sales@acme.test'],
+      ['ada+shop@acme.test', 'ada@acme.test'],
+    ] as const) {
+      const id = emailIdOf(await submit('bob@customer.example', mail({ from })))
+      assert.equal((await submissionOf(id)).identity_id, idOf(identity), from)
+    }
   })
 
   it('an author whose domain is not verified', async () => {

@@ -65,7 +65,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
     ...{ db, config, directory, log: openLog('silent') },
     store: {
       ...{ openAccount, purge: { next: async () => 0 }, quotas: { recordStorageLimitChange: () => {} } },
-      identities: { readdressIn: () => {} },
+      identities: { readdressIn: () => {}, addAddressIn: () => {}, removeAddressesIn: () => {} },
       ...{ accounts: { byMailbox: () => undefined }, folders: { byId: () => undefined } },
     },
     sync: {

@@ -64,7 +64,7 @@ const createAlias = route({
   },
   reply: { schema: AliasJson, status: 201 },
   async handle({ params: { mailbox_id: id }, body, principal, app }) {
-    const alias = await app.directory.aliases.add(principal.teamId, id, body.email)
+    const alias = await app.administration.mailboxes.addAlias(principal.teamId, id, body.email)
     return answer({
       data: presentAlias(alias),
       headers: { Location: `/api/v1/mailboxes/${id}/aliases/${alias.id}` },

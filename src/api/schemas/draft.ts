@@ -11,6 +11,7 @@ import {
   BODY_MAX,
   CONTENT_ID_MAX,
   fileMembers,
+  Person,
   people,
   REPLY_TO_MAX,
   SUBJECT_MAX,
@@ -54,8 +55,13 @@ const Forward = record('DraftForward', 'The message that is forwarded.', {
 /** Members of a draft that a client writes. */
 export const draftMembers = {
   identity_id: Type.Optional(
-    Nullable({ ...Id('identity'), description: 'The identity it is sent as; null: the primary one.' }),
+    Nullable({
+      ...Id('identity'),
+      description: 'The identity whose name and defaults it is sent with; null: that of `from`, else the primary one.',
+    }),
   ),
+  /** An address of the mailbox; null: that of the identity. */
+  from: Type.Optional(Nullable(Person)),
   to: Type.Optional(people('Recipients.')),
   cc: Type.Optional(people('Recipients visible to all recipients.')),
   bcc: Type.Optional(
@@ -103,6 +109,7 @@ const shownMembers = {
   thread_id: Id('thread'),
   revision: Type.Integer({ minimum: 1, description: 'Grows with each edit.' }),
   identity_id: Nullable(Id('identity')),
+  from: Nullable(AddressJson),
   to: Type.Array(AddressJson),
   cc: Type.Array(AddressJson),
   bcc: Nullable(Type.Array(AddressJson)),
@@ -155,6 +162,7 @@ export function presentDraft(draft: StoredDraft, { threadId, sizes, problems }: 
   return {
     ...{ id: draft.id, message_id: draft.messageId, thread_id: threadId, revision: draft.revision },
     identity_id: members.identityId,
+    from: members.from && presentAddress(members.from),
     to: members.to.map(presentAddress),
     cc: members.cc.map(presentAddress),
     bcc: listOf(members.bcc),

@@ -11,10 +11,10 @@ export const mailboxAlias: Command = {
   summary: 'Add an alias address to a mailbox, at a verified domain of its team.',
   operands: ['email', 'alias'],
   async run(call) {
-    const { directory } = await call.open()
+    const { directory, administration } = await call.open()
     const [email, address] = call.operands as [string, string]
     const mailbox = chooseMailbox(directory, email)
-    const alias = await directory.aliases.add(mailbox.teamId, mailbox.id, address)
+    const alias = await administration.mailboxes.addAlias(mailbox.teamId, mailbox.id, address)
     return {
       data: presentAlias(alias),
       lines: [`Mail to ${alias.email} is delivered to ${mailbox.email} (${alias.id}).`],

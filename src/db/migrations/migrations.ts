@@ -57,6 +57,7 @@ import { forwardLimits } from './0054-forward-limits.ts'
 import { agentNetworks } from './0055-agent-networks.ts'
 import { removedMessages } from './0056-removed-messages.ts'
 import { deletedMailboxes } from './0057-deleted-mailboxes.ts'
+import { aliasIdentities } from './0058-alias-identities.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -120,5 +121,6 @@ export const mailMigrations = [
   agentNetworks,
   removedMessages,
   deletedMailboxes,
+  aliasIdentities,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

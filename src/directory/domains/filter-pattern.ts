@@ -1,7 +1,7 @@
 // Patterns of sender filters: syntax, normalisation and matching.
 
+import { unquote } from '../../mime/local-part.ts'
 import { domainName } from '../names/domain-name.ts'
-import { unquote } from '../names/local-part.ts'
 
 /** Longest pattern in characters (docs/design/directory.md §5.4). */
 export const PATTERN_MAX = 320

@@ -6,7 +6,8 @@ import { newId } from '../../base/ids.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { parseMailbox } from '../../mime/address.ts'
-import { baseLocal } from '../names/local-part.ts'
+import { untagged } from '../../mime/local-part.ts'
+import type { OwnAddresses } from '../../mime/own-addresses.ts'
 import { dropForwardsOfAlias } from './forwards.ts'
 import type { Mailbox } from './mailbox-record.ts'
 
@@ -68,39 +69,40 @@ export class Aliases {
   }
 
   /**
-   * Adds an address to a mailbox, at any verified domain of the team.
+   * Adds an address to a mailbox, at any verified domain of the team. The caller adds its identity in the same unit of work.
    * @throws ProductError not_found, validation_error, conflict (the address is in use, the mailbox is deleted or has enough aliases)
    */
-  async add(teamId: string, mailboxId: string, written: string): Promise<Alias> {
-    const { db, clock, mailboxes } = this.#deps
-    return db.write((tx) => {
-      const mailbox = mailboxes.getIn(tx, teamId, mailboxId)
-      if (mailbox === undefined) throw notFound('mailbox')
-      if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
-      if (mailbox.domainId === null)
-        throw conflict('The mailbox is an outside account: it has the addresses of that account.')
-      const address = mailboxes.freeAddress(tx, teamId, written)
-      const sql = 'SELECT count(*) AS count FROM aliases WHERE mailbox_id = ?'
-      const { count } = tx.get<{ count: number }>(sql, [mailboxId])!
-      if (count >= ALIASES_MAX) throw conflict(`The mailbox already has ${ALIASES_MAX} aliases. Remove one first.`)
-      const row = {
-        ...{ id: newId('alias'), mailbox_id: mailboxId, domain_id: address.domainId, email: address.email },
-        created_at: clock.now(),
-      }
-      return present({ n: tx.insert('aliases', row), ...row })
-    })
+  addIn(tx: Tx, teamId: string, mailboxId: string, written: string): { alias: Alias; mailbox: Mailbox } {
+    const { clock, mailboxes } = this.#deps
+    const mailbox = mailboxes.getIn(tx, teamId, mailboxId)
+    if (mailbox === undefined) throw notFound('mailbox')
+    if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
+    if (mailbox.domainId === null)
+      throw conflict('The mailbox is an outside account: it has the addresses of that account.')
+    const address = mailboxes.freeAddress(tx, teamId, written)
+    const sql = 'SELECT count(*) AS count FROM aliases WHERE mailbox_id = ?'
+    const { count } = tx.get<{ count: number }>(sql, [mailboxId])!
+    if (count >= ALIASES_MAX) throw conflict(`The mailbox already has ${ALIASES_MAX} aliases. Remove one first.`)
+    const row = {
+      ...{ id: newId('alias'), mailbox_id: mailboxId, domain_id: address.domainId, email: address.email },
+      created_at: clock.now(),
+    }
+    return { alias: present({ n: tx.insert('aliases', row), ...row }), mailbox }
   }
 
   /**
-   * Removes an alias and its forwards; mail to it is rejected from then on. The caller ends the sign-ins through the mailbox in the same unit of work.
-   * @throws ProductError not_found
+   * Removes an alias and its forwards; mail to it is rejected from then on. The caller ends the sign-ins through the mailbox and removes the
+   * identities of the alias in the same unit of work.
+   * @returns the mailbox and the address @throws ProductError not_found
    */
-  removeIn(tx: Tx, teamId: string, mailboxId: string, id: string): void {
-    if (this.#deps.mailboxes.getIn(tx, teamId, mailboxId) === undefined) throw notFound('mailbox')
+  removeIn(tx: Tx, teamId: string, mailboxId: string, id: string): { mailbox: Mailbox; email: string } {
+    const mailbox = this.#deps.mailboxes.getIn(tx, teamId, mailboxId)
+    if (mailbox === undefined) throw notFound('mailbox')
     const sql = 'DELETE FROM aliases WHERE id = ? AND mailbox_id = ? RETURNING email'
     const removed = tx.get<{ email: string }>(sql, [id, mailboxId])
     if (removed === undefined) throw notFound('alias')
     dropForwardsOfAlias(tx, mailboxId, removed.email)
+    return { mailbox, email: removed.email }
   }
 
   /** Whether there are aliases at a domain. */
@@ -109,15 +111,21 @@ export class Aliases {
   }
 
   /**
-   * Whether a mailbox may use an address as its sender: its own, an alias, or either with a `+tag` (docs/design/mailbox.md §8). An agent may use
-   * only its own address (docs/design/agents.md §7).
+   * Addresses a mailbox writes as: its own and its aliases, each also with a `+tag` (docs/design/mailbox.md §8). An agent writes as its own
+   * address only (docs/design/agents.md §7).
    */
+  ownAddresses(reader: Reader, { id, email, isAgent }: Mailbox): OwnAddresses {
+    if (isAgent) return { addresses: [email], takesTags: false }
+    const rows = reader.all<{ email: string }>('SELECT email FROM aliases WHERE mailbox_id = ? ORDER BY n', [id])
+    return { addresses: [email, ...rows.map((row) => row.email)], takesTags: true }
+  }
+
+  /** Whether an address is among `ownAddresses`. */
   mayWriteAs(reader: Reader, mailbox: Mailbox, email: string): boolean {
     const written = email.toLowerCase()
     if (written === mailbox.email) return true
     if (mailbox.isAgent) return false
-    const at = written.lastIndexOf('@')
-    const plain = `${baseLocal(written.slice(0, Math.max(at, 0)))}${written.slice(at)}`
+    const plain = untagged(written)
     if (plain === mailbox.email) return true
     const sql = 'SELECT 1 AS found FROM aliases WHERE mailbox_id = ? AND email = ?'
     return reader.get(sql, [mailbox.id, plain]) !== undefined

@@ -7,10 +7,10 @@ import type { Db, Reader, Row, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { RowCache } from '../../db/row-cache.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
+import { untagged } from '../../mime/local-part.ts'
 import type { Domains } from '../domains/domains.ts'
 import { teamSuspendedAt } from '../keys/teams.ts'
 import { domainName } from '../names/domain-name.ts'
-import { baseLocal } from '../names/local-part.ts'
 import { aliasAt } from './aliases.ts'
 import { type Mailbox, type MailboxStatus, OUTSIDE, presentMailbox } from './mailbox-record.ts'
 import { findReceiver, type ReceiverLookup } from './receiver.ts'
@@ -191,9 +191,7 @@ export class MailboxReads {
 
   /** Whether a mailbox, unless deleted, has that address at a domain; a `+tag` is ignored. */
   hasAddress(reader: Reader, id: string, domainId: string, email: string): boolean {
-    const cut = email.lastIndexOf('@')
-    const plain = `${baseLocal(email.slice(0, cut))}${email.slice(cut).toLowerCase()}`
-    const found = readAt(reader, domainId, plain)
+    const found = readAt(reader, domainId, untagged(email))
     return found?.id === id
   }
 }

@@ -1,9 +1,9 @@
 // Resolves a recipient address to a mailbox.
 
 import { DAY_MS } from '../../base/durations.ts'
+import { baseLocal } from '../../mime/local-part.ts'
 import type { ReceivingDomain } from '../domains/domain-record.ts'
 import type { Domains } from '../domains/domains.ts'
-import { baseLocal } from '../names/local-part.ts'
 import type { Mailbox } from './mailbox-record.ts'
 
 /** The mailbox of a recipient address, or why there is none. */

@@ -9,6 +9,7 @@ import { fileName } from '../file-name.ts'
 import { fieldText, type HeaderField, headerText, SINGLE_FIELDS } from '../headers.ts'
 import type { Address, Part } from '../message.ts'
 import { clean } from '../one-line.ts'
+import { isOwnAddress, namedAddresses, type OwnAddresses } from '../own-addresses.ts'
 import { MESSAGE_ID_MAX, messageIds } from '../references.ts'
 import { readStructure, type Structure } from '../structure.ts'
 import { rfc5322Date } from '../trace.ts'
@@ -30,8 +31,8 @@ export interface RawDraftRules {
   protocol: string
   /** ms */
   now: number
-  /** Addresses that From may have, lower-case; those of the mailbox's identities. */
-  identities: readonly string[]
+  /** Addresses that From may have. */
+  own: OwnAddresses
   /** Envelope recipients. */
   recipients: readonly string[]
 }
@@ -117,16 +118,16 @@ function endsWithEmptyLine(bytes: Uint8Array, bodyStart: number): boolean {
   return end === '\r\n\r\n'
 }
 
-function authorOf(bytes: Uint8Array, fields: readonly HeaderField[], { identities }: RawDraftRules): Address {
-  const allowed = clean(identities.join(', '), NAMED_MAX)
+function authorOf(bytes: Uint8Array, fields: readonly HeaderField[], { own }: RawDraftRules): Address {
+  const allowed = clean(namedAddresses(own), NAMED_MAX)
   const refuse = (what: string) =>
     invalid('from', 'forbidden_value', `${what} From must be one address of: ${allowed}`.trim())
   const { problem } = readAuthor(bytes)
   if (problem !== '') throw refuse(problem)
   const [author] = parseAddressList(headerText(fields, 'from')!)
   const email = parseMailbox(author!.email)?.email
-  if (email === undefined || !identities.includes(email.toLowerCase())) {
-    throw refuse('The address in From is no identity of the mailbox.')
+  if (email === undefined || !isOwnAddress(own, email)) {
+    throw refuse('The address in From does not belong to the mailbox.')
   }
   return { email, name: author!.name }
 }
@@ -150,8 +151,8 @@ function usableId(text: string): string | null {
 
 function removals(fields: readonly HeaderField[], rules: RawDraftRules, keepsId: boolean): Edit[] {
   const senders = fields.filter(({ name }) => name === 'sender')
-  const keepsSender = senders.length === 1 && namesIdentity(senders[0]!, rules)
-  const domains = new Set(rules.identities.map(domainOf))
+  const keepsSender = senders.length === 1 && namesOwn(senders[0]!, rules)
+  const domains = new Set(rules.own.addresses.map(domainOf))
   const isGone = (field: HeaderField) =>
     TAKEN_OUT.has(field.name) ||
     (field.name === 'sender' && !keepsSender) ||
@@ -160,10 +161,10 @@ function removals(fields: readonly HeaderField[], rules: RawDraftRules, keepsId:
   return fields.filter(isGone).map(({ start, end }) => ({ start, end, text: GONE }))
 }
 
-function namesIdentity(field: HeaderField, { identities }: RawDraftRules): boolean {
+function namesOwn(field: HeaderField, { own }: RawDraftRules): boolean {
   const named = parseAddressList(fieldText(field), 2)
   const email = named.length === 1 ? parseMailbox(named[0]!.email)?.email : undefined
-  return email !== undefined && identities.includes(email.toLowerCase())
+  return email !== undefined && isOwnAddress(own, email)
 }
 
 /** The tag `d=` (RFC 6376 §3.5). */

@@ -15,7 +15,7 @@ import type { MadeSubmission, Submitted } from '../model/new-message.ts'
 import type { DeliveryTransitions } from '../queue/delivery-transitions.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Suppressions } from '../queue/suppressions.ts'
-import { type SenderContext, type SendingMailbox, unknownIdentity } from './sender-context.ts'
+import { foreignSender, type SenderContext, type SendingMailbox } from './sender-context.ts'
 
 /** A composed message, ready to be stored. */
 export interface Ready {
@@ -79,10 +79,8 @@ export class Acceptance {
 
   #acceptOne(tx: Tx, context: SenderContext, message: Ready, suppressed: ReadonlySet<string>): Submitted {
     const { emails, transitions, queue, meter, clock } = this.#deps
-    // The identity may have been removed while the message was composed.
-    if (context.box !== null && !this.#hasIdentity(tx, context.box, message)) {
-      return { kind: 'failed', error: unknownIdentity() }
-    }
+    const foreign = context.box && this.#foreignSender(tx, context.box, message)
+    if (foreign !== null) return { kind: 'failed', error: foreign }
     if (context.box !== null && !hasRoom(this.#withUsage(tx, context.box), message)) {
       return { kind: 'failed', error: mailboxFull() }
     }
@@ -131,8 +129,12 @@ export class Acceptance {
     }
   }
 
-  #hasIdentity(tx: Tx, { account }: SendingMailbox, { identityId }: Ready): boolean {
-    return this.#deps.store.identities.has(tx, account, identityId!)
+  /** The error for a sender whose alias or identity was removed while the message was composed. */
+  #foreignSender(tx: Tx, { mailbox, account }: SendingMailbox, { from, identityId }: Ready): ProductError | null {
+    const { directory, store } = this.#deps
+    const isOwn = directory.aliases.mayWriteAs(tx, mailbox, from.email)
+    if (isOwn && store.identities.has(tx, account, identityId!)) return null
+    return foreignSender(directory.aliases.ownAddresses(tx, mailbox))
   }
 
   /** The mailbox with its current usage, read in the transaction. */

@@ -5,7 +5,7 @@ import { ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { clientHost } from '../../config/client-protocols.ts'
 import type { Reader, Tx } from '../../db/db.ts'
-import type { Identity } from '../../store/mailbox/identities.ts'
+import { identityFor } from '../../store/mailbox/identities.ts'
 import type { Submission, SubmittedMessage } from '../../store/mailbox/submissions.ts'
 import type { RawSource } from '../../workers/compose-thread.ts'
 import { Composer } from '../../workers/composer.ts'
@@ -14,7 +14,7 @@ import { NO_LABELS } from '../model/message-labels.ts'
 import { submissionStatus } from '../model/submission-status.ts'
 import type { Router } from '../routing/router.ts'
 import { Acceptance, type AcceptanceDeps, hasRoom, mailboxFull, type Ready } from './acceptance.ts'
-import { SenderContext, type SendingMailbox, unknownIdentity } from './sender-context.ts'
+import { SenderContext, type SendingMailbox } from './sender-context.ts'
 
 type Deps = AcceptanceDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil' | 'hasAccountFor'> }
 
@@ -152,19 +152,16 @@ export class RawSubmitter {
     box: SendingMailbox,
     { recipients, source, protocol, savesSent }: RawSubmission,
   ): Promise<{ ready: Ready; submitted: SubmittedMessage }> {
-    const { clock, config } = this.#deps
+    const { clock, config, db, directory, store } = this.#deps
     const id = newId('email')
     const now = clock.now()
-    const identities = this.#identities(box)
-    const rules = { id, hostName: clientHost(config), protocol, now, recipients }
-    const emails = identities.map(({ email }) => email)
-    const raw = await this.#composer.prepareRaw(source, { ...rules, identities: emails }, savesSent)
+    const own = directory.aliases.ownAddresses(db.read, box.mailbox)
+    const rules = { id, hostName: clientHost(config), protocol, now, recipients, own }
+    const raw = await this.#composer.prepareRaw(source, rules, savesSent)
     const { from, subject, messageId, hidden, written, fingerprint } = raw
     context.requireSendable(from)
     await context.requireRoom(from, now)
-    const identity = identities.find(({ email }) => email === from.email.toLowerCase())
-    // It may have been removed while the message was prepared.
-    if (identity === undefined) throw unknownIdentity()
+    const identity = identityFor(store.identities.list(box.account), from.email.toLowerCase())
     const submitted = { internetMessageId: messageId, fingerprint }
     const ready: Ready = {
       ...{ id, from, bcc: hidden, recipients, returnPath: null, subject, internetMessageId: messageId },
@@ -172,12 +169,6 @@ export class RawSubmitter {
       ...{ sendAt: now, labels: NO_LABELS, freedBytes: 0, fingerprint, written },
     }
     return { ready, submitted }
-  }
-
-  /** Those the mailbox may still write as. */
-  #identities({ mailbox, account }: SendingMailbox): Identity[] {
-    const { db, directory, store } = this.#deps
-    return store.identities.list(account).filter(({ email }) => directory.aliases.mayWriteAs(db.read, mailbox, email))
   }
 
   #repeated(

@@ -10,7 +10,9 @@ import { domainOf } from '../../mime/address.ts'
 import { checkEmail, checkRecipient } from '../../mime/compose/draft-rules.ts'
 import { LIKE_ADDRESS, looksLikeAddress } from '../../mime/display-name.ts'
 import type { Address } from '../../mime/message.ts'
-import type { Identity } from '../../store/mailbox/identities.ts'
+import { clean } from '../../mime/one-line.ts'
+import { namedAddresses, type OwnAddresses } from '../../mime/own-addresses.ts'
+import { type Identity, identityFor } from '../../store/mailbox/identities.ts'
 import type { OriginalMessage } from '../../store/messages/original.ts'
 import type { Account } from '../../store/rows/records.ts'
 import type { OutboundDeps } from '../model/deps.ts'
@@ -37,6 +39,8 @@ export interface From {
 type Deps = OutboundDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil' | 'hasAccountFor'> }
 
 const PROVISIONING_RETRY_SECONDS = 10
+/** Characters of the list of allowed addresses in an error. */
+const NAMED_MAX = 300
 
 export class SenderContext {
   readonly sender: Sender
@@ -97,7 +101,7 @@ export class SenderContext {
     }
   }
 
-  /** A mailbox sends as one of its identities (docs/design/mailbox.md §7), if it may still send from that address. */
+  /** A mailbox sends from any of its addresses (docs/design/mailbox.md §8); an identity gives the name and the defaults. */
   async #ownFrom(
     { mailbox, account }: SendingMailbox,
     given: Address | null,
@@ -106,15 +110,17 @@ export class SenderContext {
     const { directory, store, db } = this.#deps
     this.#identities ??= store.identities.list(account)
     const identities = this.#identities
-    // The primary identity is first, even if several have the same address.
-    const email = given?.email.toLowerCase()
-    const isWanted = (one: Identity) =>
-      identityId === null ? email === undefined || one.email === email : one.id === identityId
-    const identity = identities.find(isWanted)
-    if (!identity || !directory.aliases.mayWriteAs(db.read, mailbox, identity.email)) throw unknownIdentity()
+    const identity =
+      identityId === null
+        ? identityFor(identities, given?.email.toLowerCase() ?? identities[0]!.email)
+        : identities.find(({ id }) => id === identityId)
+    const email = given?.email.toLowerCase() ?? identity?.email
+    if (!identity || !email || !directory.aliases.mayWriteAs(db.read, mailbox, email)) {
+      throw foreignSender(directory.aliases.ownAddresses(db.read, mailbox))
+    }
     const name = given?.name || identity.name || mailbox.displayName || ''
     return {
-      from: { email: identity.email, name },
+      from: { email, name },
       replyTo: identity.replyTo ?? [],
       bcc: identity.bcc ?? [],
       identityId: identity.id,
@@ -199,8 +205,12 @@ function unverified(domain: string, record: DnsRecord | undefined): string {
   return `The domain ${domain} is not verified. ${missing}: publish it and verify the domain, ${other}`
 }
 
-/** The error for a From address that is none of the mailbox's identities. */
-export function unknownIdentity(): ProductError {
-  const message = 'The address is not an identity of the mailbox. List them with GET /mailbox/identities.'
-  return invalid('from.email', 'forbidden_value', message)
+/** The error for a From address that is none of the mailbox's addresses, or for an identity that was deleted. */
+export function foreignSender(own: OwnAddresses): ProductError {
+  const allowed = clean(namedAddresses(own), NAMED_MAX)
+  return invalid(
+    'from.email',
+    'forbidden_value',
+    `The mailbox cannot write as this address. It can write as: ${allowed}.`,
+  )
 }

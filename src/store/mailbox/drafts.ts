@@ -37,8 +37,10 @@ export interface DraftFile {
 
 /** What a draft has besides its two bodies. */
 export interface DraftMembers {
-  /** `idn_…`; null: the primary identity. */
+  /** `idn_…`; null: that of `from`, or the primary one. */
   identityId: string | null
+  /** The author; null: the address and name of the identity. */
+  from: Address | null
   to: Address[]
   cc: Address[]
   /** Null: those of the identity. */
@@ -309,7 +311,8 @@ function present(row: DraftRow): StoredDraft {
     id: row.id,
     messageId: row.message_id,
     revision: row.revision,
-    members: JSON.parse(row.members) as DraftMembers,
+    // Drafts of earlier versions have no author of their own.
+    members: { from: null, ...(JSON.parse(row.members) as Omit<DraftMembers, 'from'>) },
     bodies: row.bodies,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -4,7 +4,9 @@ import type { Clock } from '../../base/clock.ts'
 import { conflict, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
+import { untagged } from '../../mime/local-part.ts'
 import type { Address } from '../../mime/message.ts'
+import { isOwnAddress, type OwnAddresses } from '../../mime/own-addresses.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import { type Change, type ChangeLedger, lastNumber } from '../rows/changes.ts'
 import type { Account } from '../rows/records.ts'
@@ -45,8 +47,8 @@ export interface NewIdentity extends Omit<IdentityChange, 'isPrimary'> {
   email: string
 }
 
-/** docs/design/mailbox.md §8. */
-export const IDENTITIES_MAX = 20
+/** Above it a mailbox creates no more; each of its aliases gets one in any case (docs/design/mailbox.md §8). */
+export const IDENTITIES_MAX = 100
 export const SIGNATURE_MAX = 65_536
 
 interface Row {
@@ -83,6 +85,32 @@ export class Identities {
   createPrimary(tx: Tx, account: number, email: string): Change {
     const n = nextNumber(tx, account)
     return this.#insert(tx, account, n, { email }, true)
+  }
+
+  /** Creates the identity of a new alias, unless the mailbox has one with its address. */
+  addAddressIn(tx: Tx, account: Account, email: string): void {
+    if (rowsOf(tx, account.n).some((row) => row.email === email)) return
+    this.#recordChanges(tx, account, [this.#insert(tx, account.n, nextNumber(tx, account.n), { email }, false)])
+  }
+
+  /**
+   * Deletes the identities of addresses that the mailbox no longer has. When the primary one is among them, that of the mailbox's own address
+   * becomes primary.
+   */
+  removeAddressesIn(tx: Tx, account: Account, { addresses, takesTags }: OwnAddresses): void {
+    const isOwn = ({ email }: Row) => isOwnAddress({ addresses, takesTags }, email)
+    const rows = rowsOf(tx, account.n)
+    const gone = rows.filter((row) => !isOwn(row))
+    if (gone.length === 0) return
+    for (const { n } of gone) tx.run('DELETE FROM identities WHERE n = ?', [n])
+    const recorded = gone.map((row) => changeOf(row, 'destroyed'))
+    if (gone.some((row) => row.is_primary === 1)) {
+      const left = rows.filter(isOwn)
+      recorded.push(
+        this.#makePrimary(tx, account, left.find(({ email }) => email === addresses[0]) ?? left[0], addresses[0]!),
+      )
+    }
+    this.#recordChanges(tx, account, recorded)
   }
 
   /** The primary identity first, the others in order of creation. */
@@ -175,6 +203,13 @@ export class Identities {
     return changes
   }
 
+  /** @param email of the identity that is created without a row */
+  #makePrimary(tx: Tx, account: Account, row: Row | undefined, email: string): Change {
+    if (row === undefined) return this.#insert(tx, account.n, nextNumber(tx, account.n), { email }, true)
+    tx.run('UPDATE identities SET is_primary = 1, updated_at = ? WHERE n = ?', [this.#deps.clock.now(), row.n])
+    return changeOf(row, 'updated')
+  }
+
   #insert(tx: Tx, account: number, n: number, identity: NewIdentity, isPrimary: boolean): Change {
     const now = this.#deps.clock.now()
     const id = newId('identity')
@@ -190,6 +225,16 @@ export class Identities {
     const seq = accounts.advance(tx, account.n, ['identities'], { bytes: 0, messages: 0 })
     changes.record(tx, account.n, seq, recorded, clock.now())
   }
+}
+
+/**
+ * The identity whose name and defaults a message from an address of the mailbox has: that of the address, else of the address without its
+ * `+tag`, else the primary one.
+ * @param identities as `list` orders them @param email lower-case
+ */
+export function identityFor(identities: readonly Identity[], email: string): Identity {
+  const at = (address: string) => identities.find((identity) => identity.email === address)
+  return at(email) ?? at(untagged(email)) ?? identities[0]!
 }
 
 /** A number that the ledger records is not assigned again. */

@@ -3,13 +3,13 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
-import { baseLocal } from '../../directory/names/local-part.ts'
 import { answerAddress, namedIn, senderKeys } from '../../mime/auto-reply.ts'
+import { untagged } from '../../mime/local-part.ts'
 import { clean } from '../../mime/one-line.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { Account } from '../rows/records.ts'
 import type { DeliveryResult, DeliveryTarget, IncomingMessage } from './delivery.ts'
-import type { Identities, Identity } from './identities.ts'
+import { type Identities, type Identity, identityFor } from './identities.ts'
 
 /** Settings of a vacation response; null: not set. */
 export interface VacationResponse {
@@ -220,7 +220,8 @@ export class Vacations {
     if (senderKeys(message.mailFrom, message.inspection).some((key) => own.has(untagged(key)))) return null
     const named = namedIn(message.inspection)
     if (!named.some((email) => own.has(untagged(email)))) return null
-    return identities.find(({ email }) => named.includes(email)) ?? identities[0]!
+    const addressed = named.find((email) => own.has(untagged(email)))!
+    return identityFor(identities, identities.find(({ email }) => named.includes(email))?.email ?? addressed)
   }
 
   /** Stores that the sender gets a reply. @returns false if they had one within the interval, or too many senders are stored */
@@ -261,9 +262,4 @@ function deleteSenders(tx: Tx, rows: readonly { account: number; sender: string 
       before,
     ])
   }
-}
-
-function untagged(email: string): string {
-  const at = Math.max(email.lastIndexOf('@'), 0)
-  return `${baseLocal(email.slice(0, at))}${email.slice(at).toLowerCase()}`
 }

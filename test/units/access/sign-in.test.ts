@@ -49,7 +49,7 @@ const WRONG = { accepted: false, reason: 'wrong' }
 
 test('an app password signs in with the address or an alias, however it is typed', async () => {
   const user = await newUser()
-  await app.directory.aliases.add(team.id, user.id, `alias${mailboxes}@in.test`)
+  await app.administration.mailboxes.addAlias(team.id, user.id, `alias${mailboxes}@in.test`)
   const grouped = user.secret.toUpperCase().replace(/(.{5})(?=.)/g, '$1 ')
   for (const name of [user.email, user.email.toUpperCase(), `Alias${mailboxes}@IN.test`, ` ${user.email} `]) {
     const session = sessionOf(await user.enter(name, grouped))
@@ -131,7 +131,7 @@ test('SCRAM takes both spellings shown, says which app password it was, and prov
 test('SCRAM answers unknown names, aliases and mailboxes without app passwords as any other', async () => {
   const user = await newUser()
   const alias = `scram-alias${mailboxes}@in.test`
-  await app.directory.aliases.add(team.id, user.id, alias)
+  await app.administration.mailboxes.addAlias(team.id, user.id, alias)
   const bare = await team.mailbox(`bare${mailboxes}@in.test`)
   const salts = new Map<string, Set<string>>()
   for (const name of [

@@ -10,7 +10,7 @@ after(() => appliance.close())
 const team = await appliance.team()
 await team.domain('in.test')
 const { id: mailboxId, email } = await team.mailbox('ana@in.test')
-await appliance.app.directory.aliases.add(team.id, mailboxId, 'orders@in.test')
+await appliance.app.administration.mailboxes.addAlias(team.id, mailboxId, 'orders@in.test')
 const cli = new Commands({
   ...{ DATA_DIR: appliance.dataDir, DNS_SERVERS: appliance.dns.address, MAIL_HOSTS: 'mx.mailstead.test' },
 })

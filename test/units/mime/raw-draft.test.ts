@@ -12,7 +12,7 @@ const RULES = {
   hostName: 'mail.acme.test',
   protocol: 'ESMTPSA',
   now: Date.UTC(2026, 0, 1),
-  identities: ['ada@acme.test', 'sales@acme.test'],
+  own: { addresses: ['ada@acme.test', 'sales@acme.test'], takesTags: true },
   recipients: ['bob@out.test', 'eve@out.test'],
 }
 const TRACE = 'Received: by mail.acme.test with ESMTPSA id eml_1;\r\n Thu, 01 Jan 2026 00:00:00 +0000\r\n'
@@ -76,7 +76,19 @@ describe('fields', () => {
     assert.equal(text, TRACE + lines(...USUAL, kept, '', 'Bcc: text', ''))
   })
 
-  it('a Sender that is an identity stays', () => {
+  it('the author may be any own address, with a tag where the mailbox takes tags', () => {
+    const from = (email: string) => lines(`From: ${email}`, '', 'Hello', '')
+    for (const email of ['sales@acme.test', 'Ada+Shop@acme.test', 'sales+x@acme.test']) {
+      assert.equal(prepare(from(email)).from.email, email)
+    }
+    for (const email of ['eve@acme.test', 'ada@acme.test.out.test', 'eve+ada@acme.test']) {
+      assert.equal(refused(from(email)), 'from forbidden_value')
+    }
+    const own = { addresses: ['ada@acme.test'], takesTags: false }
+    assert.throws(() => prepare(from('ada+x@acme.test'), { own }), /must be one address of: ada@acme\.test$/)
+  })
+
+  it('a Sender that is an own address stays', () => {
     const message = lines(...USUAL, 'Sender: sales@acme.test', '', 'Hello', '')
     assert.equal(prepare(message).text, TRACE + message)
     assert.doesNotMatch(prepare(message.replace('\r\n\r\n', '\r\nSender: x@y.test\r\n\r\n')).text, /Sender/)

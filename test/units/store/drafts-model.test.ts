@@ -42,7 +42,17 @@ function composed(id: string, subject: string): DraftContent {
   const { hash, sizeBytes } = written
   return {
     members: {
-      ...{ identityId: null, to, cc: [], bcc: to, replyTo: null, subject, attachments: [], inReplyTo: null },
+      ...{
+        identityId: null,
+        from: null,
+        to,
+        cc: [],
+        bcc: to,
+        replyTo: null,
+        subject,
+        attachments: [],
+        inReplyTo: null,
+      },
       ...{ quote: null, forward: null, sendAt: null, undoSeconds: 0, textBytes: subject.length, htmlBytes: null },
     },
     bodies: sha256(subject),

@@ -70,6 +70,7 @@ function readDraft(given: Omit<Input, 'message_id'>): ReadDraft {
   return {
     members: {
       identityId: given.identity_id ?? null,
+      from: given.from ? (addressesOf([given.from])[0] ?? null) : null,
       to: addressesOf(given.to),
       cc: addressesOf(given.cc),
       bcc: given.bcc == null ? null : addressesOf(given.bcc),

@@ -156,7 +156,7 @@ function plainMail(
   { text, html }: { text: TextContent | null; html: TextContent | null },
 ): NewMail {
   return {
-    ...{ from: null, identityId: members.identityId, to: members.to, cc: members.cc, bcc: members.bcc },
+    ...{ from: members.from, identityId: members.identityId, to: members.to, cc: members.cc, bcc: members.bcc },
     ...{ replyTo: members.replyTo, subject: members.subject, textBody: text, htmlBody: html, headers: {} },
     attachments: members.attachments.map(
       ({ filename, type, disposition, contentId }): EncodedAttachment => ({

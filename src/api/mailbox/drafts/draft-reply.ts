@@ -16,6 +16,7 @@ import {
 } from '../../../mime/reply.ts'
 import { RECIPIENTS_MAX } from '../../../outbound/submit/checked-message.ts'
 import type { DraftFile } from '../../../store/mailbox/drafts.ts'
+import { identityFor } from '../../../store/mailbox/identities.ts'
 import type { Account, Attachment, MessageDetail } from '../../../store/rows/records.ts'
 import { writableAccountOf } from '../../rules/account.ts'
 import { DraftSummary, draftMembers } from '../../schemas/draft.ts'
@@ -95,7 +96,7 @@ const replyToMessage = route({
     summary: 'Create a draft that answers a message',
     description:
       'The recipients follow Reply-To and, where a mailing list set it to itself, From; own addresses are left out, and a reply to an own ' +
-      'message goes to its recipients. The identity is the one the message was sent to. The quotation repeats text, emphasis, lists ' +
+      'message goes to its recipients. The author is the address that the message was sent to: an identity, an alias, or either with a `+tag`. The quotation repeats text, emphasis, lists ' +
       `and links of the message, never its HTML. ${NEEDS_READ}`,
     errors: ['conflict', 'validation_error'],
   },
@@ -195,20 +196,40 @@ function ownAddresses(app: Context, { mailboxId }: MailboxPrincipal, account: Ac
     (mailbox !== undefined && app.directory.aliases.mayWriteAs(app.db.read, mailbox, email))
 }
 
-/** Sent as the identity that the message was sent to. @param given by the client; null: none */
+/** Written as the address that the message was sent to. @param chosen the identity of the client's choice */
 function emptyDraft(
   app: Context,
   account: Account,
   message: MessageDetail,
-  given: string | null,
+  chosen: string | null,
 ): ReadDraft['members'] {
-  const addressed = [...message.to, ...message.cc, message.from].map(({ email }) => email.toLowerCase())
-  const identities = app.store.identities.list(account)
-  const [identity] = addressed.flatMap((address) => identities.find(({ email }) => email === address) ?? [])
+  const addressed = [...message.to, ...message.cc, message.from]
+  const author = chosen === null ? authorAmong(app, account, addressed) : { identityId: chosen, from: null }
   return {
-    ...{ identityId: given ?? (identity?.isPrimary === false ? identity.id : null), to: [], cc: [], bcc: null },
+    ...{ ...author, to: [], cc: [], bcc: null },
     ...{ replyTo: null, subject: '', attachments: [], inReplyTo: null, quote: null, forward: null },
     ...{ sendAt: null, undoSeconds: 0 },
+  }
+}
+
+/** The author of a draft: the first address that the mailbox may write as. The primary identity and the address of an identity are not named. */
+function authorAmong(
+  app: Context,
+  account: Account,
+  addresses: readonly { email: string }[],
+): Pick<ReadDraft['members'], 'identityId' | 'from'> {
+  const mailbox = app.directory.mailboxes.byId(account.mailboxId)
+  const emails = addresses.map(({ email }) => email.toLowerCase())
+  const identities = app.store.identities.list(account)
+  const isOwn = (email: string) =>
+    mailbox !== undefined && app.directory.aliases.mayWriteAs(app.db.read, mailbox, email)
+  const email =
+    emails.find((address) => identities.some((identity) => identity.email === address)) ?? emails.find(isOwn)
+  if (email === undefined) return { identityId: null, from: null }
+  const identity = identityFor(identities, email)
+  return {
+    identityId: identity.isPrimary ? null : identity.id,
+    from: identity.email === email ? null : { email, name: '' },
   }
 }
 
@@ -283,10 +304,9 @@ export async function openedMessage(app: Context, account: Account, messageId: s
   if (read?.truncated.text || read?.truncated.html) {
     throw new ProductError('payload_too_large', 'The text of the message is too long to be opened as a draft.')
   }
-  const identity = app.store.identities.list(account).find(({ email }) => email === message.from.email.toLowerCase())
   const addresses = (list: MessageDetail['to']) => usableAddresses(list)
   const members: ReadDraft['members'] = {
-    identityId: identity?.isPrimary === false ? identity.id : null,
+    ...authorAmong(app, account, [message.from]),
     ...{ to: addresses(message.to), cc: addresses(message.cc), bcc: addresses(message.bcc) },
     replyTo: message.replyTo.length === 0 ? null : addresses(message.replyTo),
     subject: message.subject,

@@ -9,7 +9,12 @@ import { answer, route } from '../../../http/route.ts'
 import { Id, listOf, Nullable } from '../../../http/schema.ts'
 import { checkEmail, checkName, checkRecipient } from '../../../mime/compose/draft-rules.ts'
 import type { Address as MailAddress } from '../../../mime/message.ts'
-import { type IdentityChange, type Identity as Kept, SIGNATURE_MAX } from '../../../store/mailbox/identities.ts'
+import {
+  IDENTITIES_MAX,
+  type IdentityChange,
+  type Identity as Kept,
+  SIGNATURE_MAX,
+} from '../../../store/mailbox/identities.ts'
 import type { Account } from '../../../store/rows/records.ts'
 import { accountOf, writableAccountOf } from '../../rules/account.ts'
 import { AddressJson } from '../../schemas/address.ts'
@@ -72,7 +77,8 @@ const createIdentity = route({
     tag: 'Submissions',
     summary: 'Create an identity',
     description:
-      'The address of the mailbox, that with a `+tag`, or an alias; any other address is rejected (422). 409 above 20 identities.',
+      'The address of the mailbox, that with a `+tag`, or an alias; any other address is rejected (422). 409 above ' +
+      `${IDENTITIES_MAX} identities. The address of the mailbox and its aliases have one by themselves.`,
   },
   access: { as: 'mailbox', permission: 'mailbox.write' },
   idempotent: true,

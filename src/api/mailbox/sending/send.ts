@@ -38,8 +38,8 @@ export const sendMessage = route({
     tag: 'Messages',
     summary: 'Send a message from this mailbox',
     description:
-      '`from` is one of the identities of the mailbox, by default the primary one; name, `reply_to` and `bcc` default to those of ' +
-      'the identity (an empty list means none); clients append the signature themselves. The response is sent after the message ' +
+      '`from` is the address of the mailbox, an alias, or either with a `+tag`, by default that of the primary identity; name, ' +
+      '`reply_to` and `bcc` default to those of its identity (an empty list means none); clients append the signature themselves. The response is sent after the message ' +
       'and its copy in Sent are on disk. Recipients on this appliance are delivered through the same queue and log. 409 while the ' +
       'mailbox is suspended, or has no space for the copy; 413 when the composed message has more than ' +
       '`outbound_raw_message_bytes_max` bytes.',

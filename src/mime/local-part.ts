@@ -7,6 +7,12 @@ export function baseLocal(written: string): string {
   return tag < 0 ? plain : plain.slice(0, tag)
 }
 
+/** A lower-case address without the `+tag` of its local part. */
+export function untagged(email: string): string {
+  const at = Math.max(email.lastIndexOf('@'), 0)
+  return `${baseLocal(email.slice(0, at))}${email.slice(at).toLowerCase()}`
+}
+
 /** Removes quoting: `"a.b"` and `a.b` are the same mailbox (RFC 5321 §4.1.2). */
 export function unquote(local: string): string {
   if (local.length < 2 || !local.startsWith('"') || !local.endsWith('"')) return local
