@@ -10,7 +10,7 @@ import { damageCount } from '../maintenance/damage.ts'
 import { readNewestEmail } from '../outbound/log/named-contents.ts'
 import { readNewestContent } from '../store/content/blobs.ts'
 import { newestInbound } from '../store/log/inbound-log.ts'
-import { readNewestMessage } from '../store/messages/check-rows.ts'
+import { readNewestMessage } from '../store/messages/recount.ts'
 
 const NOT_READY_RETRY_SECONDS = 1
 /** The path is public: concurrent requests share one check. */

@@ -5,7 +5,7 @@ import type { Reader } from '../db/sql.ts'
 import { mailboxAddress } from '../directory/mailboxes/mailboxes-reads.ts'
 import { emailsWithContent } from '../outbound/log/named-contents.ts'
 import type { DamagedContent } from '../store/content/damaged-content.ts'
-import { messagesWithContent } from '../store/messages/check-rows.ts'
+import { messagesWithContent } from '../store/messages/recount.ts'
 import { mailboxIdOf } from '../store/rows/accounts-numbers.ts'
 
 /** Contents that are named one by one. */

@@ -11,7 +11,7 @@ const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound', 'agents', '
 /** Folders of messages and threads by what is done with them: entries and counts, lists, and messages or threads themselves. */
 const MESSAGES = ['src/store/entries/', 'src/store/lists/', 'src/store/messages/']
 const THREADS = ['src/store/entries/', 'src/store/lists/', 'src/store/threads/']
-const FOLDERS = ['src/store/rows/folders', 'src/store/entries/folders', 'src/store/mailbox/folders-edits.ts']
+const FOLDERS = ['src/store/rows/', 'src/store/entries/folders', 'src/store/mailbox/folders-edits.ts']
 /** Every table and the beginnings of the paths of the files that alone name it; `db/migrate.ts` keeps the list of steps. */
 const OWNERS = new Map<string, string | readonly string[]>([
   ['migrations', 'src/db/migrate.ts'],
@@ -37,7 +37,7 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['change_floors', 'src/store/rows/changes'],
   ['folders', FOLDERS],
   ['message_folders', FOLDERS],
-  ['expunged_uids', 'src/store/rows/folders'],
+  ['expunged_uids', 'src/store/rows/'],
   ['expunged_floors', 'src/store/rows/folders'],
   ['subscribed_names', 'src/store/rows/folders'],
   ['annotations', 'src/store/rows/annotations.ts'],
@@ -47,7 +47,7 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['remote_folders', 'src/sync/ledger/'],
   ['remote_messages', 'src/sync/ledger/'],
   ['remote_intents', 'src/sync/ledger/'],
-  ['thread_folders', 'src/store/rows/folders'],
+  ['thread_folders', 'src/store/rows/'],
   ['threads', THREADS],
   ['thread_refs', 'src/store/entries/'],
   ['thread_totals', 'src/store/entries/'],
@@ -62,7 +62,7 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['attachments', 'src/store/messages/'],
   ['unfinished_copies', 'src/store/messages/'],
   ['message_text', 'src/store/search/'],
-  ['text_renewal', 'src/store/search/'],
+  ['text_renewal', 'src/store/messages/reindexing.ts'],
   ['recent_deliveries', 'src/store/mailbox/recent-copies.ts'],
   ['local_copies', 'src/store/mailbox/recent-copies.ts'],
   ['uploads', 'src/store/content/uploads.ts'],

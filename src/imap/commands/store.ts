@@ -1,8 +1,7 @@
 // STORE (RFC 9051 §6.4.6, RFC 7162 §3.1.3): flags of messages, in units of work of 500.
 
 import { countOf } from '../../base/number-ranges.ts'
-import { FLAG_KEYWORDS } from '../../store/entries/keywords.ts'
-import type { SetChange } from '../../store/messages/keyword-change.ts'
+import { FLAG_KEYWORDS, type SetChange } from '../../store/entries/keywords.ts'
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
 import { type FlagSet, readFlags } from '../grammar/flags.ts'
 import { STORE_PIECE } from '../grammar/limits.ts'

@@ -10,13 +10,15 @@ import type { FolderIdentity, MailState } from './identity.ts'
 import {
   type ApplianceRow,
   adoptHeartbeat,
+  forgetWrongTimes,
   markOpen,
+  noteWrongTime,
   readAppliance,
+  readWrongTimes,
   writeHeartbeat,
   writeLastSeen,
   writeOwnerHeartbeat,
 } from './record.ts'
-import { forgetWrongTimes, noteWrongTime, readWrongTimes } from './wrong-times.ts'
 
 interface Deps {
   db: Db

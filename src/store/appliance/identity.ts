@@ -7,7 +7,7 @@ import type { Vault } from '../../base/secrets.ts'
 import type { Db } from '../../db/db.ts'
 import { opensDkimKeys } from '../../directory/domains/dkim-keys.ts'
 import { contentSizes, countStored, isClaimedBy } from '../content/blobs.ts'
-import { newestContents } from '../messages/check-rows.ts'
+import { newestContents } from '../messages/recount.ts'
 import { type ApplianceRow, makeAppliance, makeOwner, type OwnerRow, readAppliance, readOwner } from './record.ts'
 
 const CANARY_PURPOSE = 'appliance canary'

@@ -3,7 +3,7 @@
 import type { WrongSpan } from '../../base/clock-guard.ts'
 import type { AnyReader, Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
-import type { FolderKey } from '../rows/folders.ts'
+import { type FolderKey, type Fragment, inFolder } from '../rows/folders.ts'
 import type { RemovedEntry } from '../rows/folders-expunged.ts'
 import type { FolderRole } from '../rows/records.ts'
 import { ENTRY_FLAGS, entryFlagsOf } from './keywords.ts'
@@ -49,7 +49,7 @@ export function messagesIn(reader: Reader, folder: number, limit: number): numbe
 }
 
 /** Entries that were added to a folder: those from a UID on. */
-export interface AddedEntries {
+interface AddedEntries {
   folder: number
   firstUid: number
 }
@@ -117,7 +117,7 @@ export function removeFolderEntries(tx: Tx, folder: number, messages: readonly n
 }
 
 /** What one unit of work did to entries. */
-export interface TouchedEntries {
+interface TouchedEntries {
   /** Messages whose flags or keywords changed, or all of whose entries are new. */
   messages: readonly number[]
   added?: readonly AddedEntries[]
@@ -239,4 +239,10 @@ export function newestMessages(
     [folder, limit],
   )
   return rows.filter(({ filedAt }) => filedAt !== null && filedAt >= since).map(({ message }) => message)
+}
+
+/** Condition: the message whose public id is in `column` is in the folder. */
+export function isMessageInFolder(column: string, folder: number): Fragment {
+  const { sql, values } = inFolder('m.n', folder)
+  return { sql: `EXISTS (SELECT 1 FROM messages m WHERE m.id = ${column} AND ${sql})`, values }
 }

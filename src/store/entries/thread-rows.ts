@@ -2,8 +2,7 @@
 
 import type { Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
-import { isRestricted } from '../rows/folder-totals.ts'
-import { deleteThreadFolders } from '../rows/folders-threads.ts'
+import { deleteThreadFolders, isRestricted } from '../rows/folder-counts.ts'
 import type { Account, MessageFilter } from '../rows/records.ts'
 
 /** The number of a thread of an account. */

@@ -4,7 +4,6 @@ import type { AnyReader } from '../../db/db.ts'
 import { numberRange } from '../rows/accounts-numbers.ts'
 import { changedSince } from '../rows/changes.ts'
 import type { Fragment } from '../rows/folders.ts'
-import type { ListChanges } from '../rows/query-changes.ts'
 import { every } from '../rows/sql.ts'
 import { matching } from '../search/hits.ts'
 import type { Search } from '../search/search.ts'
@@ -12,6 +11,7 @@ import {
   betweenSteps,
   type ChangesRange,
   changesOf,
+  type ListChanges,
   type NamedTable,
   notAfter,
   positionsBySteps,

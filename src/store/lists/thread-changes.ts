@@ -3,7 +3,6 @@
 import type { AnyReader } from '../../db/db.ts'
 import { changedSince } from '../rows/changes.ts'
 import type { Fragment } from '../rows/folders.ts'
-import type { ListChanges } from '../rows/query-changes.ts'
 import type { SortDirection } from '../rows/records.ts'
 import { every } from '../rows/sql.ts'
 import { matching } from '../search/hits.ts'
@@ -13,6 +12,7 @@ import {
   type ChangesRange,
   changesOf,
   definitionsOf,
+  type ListChanges,
   type NamedTable,
   notAfter,
   positionsBySteps,

@@ -5,16 +5,22 @@ import type { Clock } from '../../base/clock.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { markDeleted, touchEntries } from '../entries/folders-entries.ts'
 import type { FolderEntry, FolderViews } from '../entries/folders-views.ts'
-import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../entries/keywords.ts'
+import {
+  applySetChange,
+  ENTRY_FLAGS,
+  FLAG_KEYWORDS,
+  isSameSet,
+  isTooMany,
+  type SetChange,
+  withoutOpposite,
+} from '../entries/keywords.ts'
 import { addUnreadOfThreads, threadsOf } from '../entries/thread-rows.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { Change, ChangeLedger } from '../rows/changes.ts'
+import { addUnread } from '../rows/folder-counts.ts'
 import { rangesOf } from '../rows/folders-expunged.ts'
-import { addUnread } from '../rows/folders-unread.ts'
 import type { Account, ChangeType } from '../rows/records.ts'
-import { type EditRow, editRowsByNumber } from './edit-rows.ts'
-import { applySetChange, isSameSet, isTooMany, type SetChange, withoutOpposite } from './keyword-change.ts'
-import { type EditedMessage, writeEdits } from './write-edits.ts'
+import { type EditedMessage, type EditRow, editRowsByNumber, writeEdits } from './edit-rows.ts'
 
 /** More are refused: the caller works in pieces, each a unit of work. */
 export const FLAGGED_MAX = 500

@@ -14,15 +14,9 @@ import {
   setServedSize,
   touchEntries,
 } from '../entries/folders-entries.ts'
-import { FLAG_KEYWORDS } from '../entries/keywords.ts'
-import type { Accounts } from '../rows/accounts.ts'
-import type { Change, ChangeLedger } from '../rows/changes.ts'
-import { type FolderKey, type Folders, isListedIn } from '../rows/folders.ts'
-import { type RemovedEntry, recordExpunged } from '../rows/folders-expunged.ts'
-import type { Account, ChangeType } from '../rows/records.ts'
-import { deleteMessageRows, type EditRow, editRows, editRowsByNumber, idsOf } from './edit-rows.ts'
 import {
   applySetChange,
+  FLAG_KEYWORDS,
   isSameSet,
   isTooMany,
   JUNK,
@@ -30,9 +24,22 @@ import {
   NOT_JUNK,
   type SetChange,
   withoutOpposite,
-} from './keyword-change.ts'
+} from '../entries/keywords.ts'
+import type { Accounts } from '../rows/accounts.ts'
+import type { Change, ChangeLedger } from '../rows/changes.ts'
+import { type FolderKey, type Folders, isListedIn } from '../rows/folders.ts'
+import { type RemovedEntry, recordExpunged } from '../rows/folders-expunged.ts'
+import type { Account, ChangeType } from '../rows/records.ts'
+import {
+  deleteMessageRows,
+  type EditedMessage,
+  type EditRow,
+  editRows,
+  editRowsByNumber,
+  idsOf,
+  writeEdits,
+} from './edit-rows.ts'
 import { type CountedEdit, countEdits } from './thread-counts.ts'
-import { type EditedMessage, writeEdits } from './write-edits.ts'
 
 /** A requested change. Keywords are lower-case and include those of the flags (`$seen` …); folders are public ids. */
 export interface MessageChange {

@@ -8,9 +8,9 @@ import { DamagedContent } from '../content/damaged-content.ts'
 import { entriesOfMessages, type MessageEntry } from '../entries/folders-entries.ts'
 import { threadIdsOf } from '../entries/thread-rows.ts'
 import type { Account } from '../rows/records.ts'
-import { messagesWithWords } from '../search/word-hits.ts'
+import { messagesWithWords } from '../search/hits.ts'
 import { editRows, editRowsByNumber } from './edit-rows.ts'
-import { packedHeaders } from './headers.ts'
+import { packedHeaders } from './rows.ts'
 
 /** A message as FETCH needs it beyond its entry. */
 export interface MailRow {

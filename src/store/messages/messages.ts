@@ -8,6 +8,7 @@ import { type DecodedBodies, type DecodedField, type ReadBytes, readBodies, read
 import type { Blobs } from '../content/blobs.ts'
 import { threadIdsOf } from '../entries/thread-rows.ts'
 import { countEntries, countMessages, countTotals, type MessageCount } from '../lists/count.ts'
+import { dependsOnTime, type QueryChanges, steadyChanges } from '../lists/list-changes.ts'
 import { changesOfList } from '../lists/message-changes.ts'
 import {
   isIndexedPage,
@@ -18,19 +19,17 @@ import {
 } from '../lists/message-list.ts'
 import { type Accounts, readState } from '../rows/accounts.ts'
 import { stateTooOld } from '../rows/changes.ts'
-import { folderTotal } from '../rows/folder-totals.ts'
+import { folderTotal } from '../rows/folder-counts.ts'
 import type { Folders } from '../rows/folders.ts'
 import { PageCache } from '../rows/page-cache.ts'
-import { dependsOnTime, type QueryChanges, steadyChanges } from '../rows/query-changes.ts'
 import type { Account, MessageDetail, MessageFilter, MessageSummary, Page } from '../rows/records.ts'
 import { keyOf, numberOf, type RowKey } from '../rows/sql.ts'
 import { dependsOnNow, filterTerm } from '../search/filter-term.ts'
 import { folderReferencesIn, openSearch } from '../search/search.ts'
-import { readDetail, type StoredStructure, storedStructure } from './detail.ts'
+import { readDetail, type StoredBodies, type StoredStructure, storedBodies, storedStructure } from './detail.ts'
 import { type OriginalMessage, originalOf } from './original.ts'
 import { summariesOf } from './rows.ts'
 import { type Snippet, snippetsOf } from './snippets.ts'
-import { type StoredBodies, storedBodies } from './stored-bodies.ts'
 
 export interface MessagesDeps {
   db: Db

@@ -4,14 +4,13 @@ import { notFound } from '../../base/errors.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { foldersByMessage, markDeleted, uidsIn } from '../entries/folders-entries.ts'
 import type { FolderEntry, FolderViews } from '../entries/folders-views.ts'
-import { ENTRY_FLAGS } from '../entries/keywords.ts'
+import { ENTRY_FLAGS, JUNK, NOT_JUNK } from '../entries/keywords.ts'
 import type { FolderKey, Folders } from '../rows/folders.ts'
 import { rangesOf } from '../rows/folders-expunged.ts'
 import type { Account } from '../rows/records.ts'
 import { ascending, inBatches } from './batches.ts'
 import { idsOf } from './edit-rows.ts'
 import { FOLDERS_MAX, type MessageChange, type MessageEdits } from './edits.ts'
-import { JUNK, NOT_JUNK } from './keyword-change.ts'
 
 /** Messages in one unit of work. */
 export const MESSAGES_PER_BATCH = 100

@@ -1,23 +1,80 @@
 // Stores the structure and the header fields of messages of earlier versions as mail programs need them, in batches in the background.
 
-import type { Db } from '../../db/db.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
 import { setDecodedSizes } from '../../mime/decoded-size.ts'
+import type { Part } from '../../mime/message.ts'
 import { packHeaders } from '../../mime/message-headers.ts'
 import { readStructure } from '../../mime/structure.ts'
 import type { Blobs } from '../content/blobs.ts'
 import type { Accounts } from '../rows/accounts.ts'
+import { numberRange } from '../rows/accounts-numbers.ts'
 import type { MessageEdits } from './edits.ts'
 import { servedBytes } from './file-message.ts'
-import {
-  accountsToOutline,
-  endOutlining,
-  messagesToOutline,
-  nextToOutline,
-  type Outline,
-  type OutlinedMessage,
-  putOutline,
-  saveOutlined,
-} from './outline-rows.ts'
+import { putHeaders } from './rows.ts'
+
+/** A message to outline. */
+interface OutlinedMessage {
+  n: number
+  id: string
+  blob: Uint8Array
+  sizeBytes: number
+}
+
+/** The present form of what is stored about a message. */
+interface Outline {
+  root: Part
+  keptHeaders: Uint8Array
+}
+
+/** Numbers of accounts that are not done. */
+function accountsToOutline(reader: Reader): number[] {
+  return reader
+    .all<{ account: number }>('SELECT account FROM outline_progress ORDER BY account')
+    .map((row) => row.account)
+}
+
+/** How many messages are left, at most. */
+function messagesToOutline(reader: Reader): number {
+  return accountsToOutline(reader).reduce((sum, account) => {
+    const row = reader.get<{ n: number }>(
+      `SELECT count(*) AS n FROM messages WHERE n BETWEEN ? AND (SELECT before - 1 FROM outline_progress WHERE account = ?)`,
+      [numberRange(account).low, account],
+    )
+    return sum + row!.n
+  }, 0)
+}
+
+/** The next messages of an account, newest first. */
+function nextToOutline(reader: Reader, account: number, limit: number): OutlinedMessage[] {
+  return reader.all<OutlinedMessage>(
+    `SELECT n, id, blob, size_bytes AS sizeBytes FROM messages
+     WHERE n >= ? AND n < (SELECT before FROM outline_progress WHERE account = ?) ORDER BY n DESC LIMIT ?`,
+    [numberRange(account).low, account, limit],
+  )
+}
+
+/** Records that messages with this number and above are done. */
+function saveOutlined(tx: Tx, account: number, before: number): void {
+  tx.run('UPDATE outline_progress SET before = ? WHERE account = ?', [before, account])
+}
+
+/** Nothing is left of the account. @returns the number of deleted rows. See `PurgeStep`. */
+export function endOutlining(tx: Tx, account: number): number {
+  return tx.run('DELETE FROM outline_progress WHERE account = ?', [account]).changes
+}
+
+/** Stores an outline unless the message was deleted. @returns false if it was */
+function putOutline(tx: Tx, { n, id }: OutlinedMessage, { root, keptHeaders }: Outline): boolean {
+  const row = tx.get<{ structure: string }>('SELECT structure FROM messages WHERE n = ? AND id = ?', [n, id])
+  if (row === undefined) return false
+  const structure = JSON.parse(row.structure) as { root: Part | null }
+  // Without a structure a message was not read, and is shown as it is.
+  if (structure.root !== null) {
+    tx.run('UPDATE messages SET structure = ? WHERE n = ?', [JSON.stringify({ ...structure, root }), n])
+  }
+  putHeaders(tx, n, keptHeaders)
+  return true
+}
 
 /** Messages in one unit of work; a batch with large messages ends early. */
 const MESSAGES_PER_BATCH = 20
@@ -25,7 +82,7 @@ const BYTES_PER_BATCH = 4 * 1024 * 1024
 /** Messages per run: other jobs run in between. */
 const MESSAGES_PER_RUN = 5000
 
-export interface OutlineResult {
+interface OutlineResult {
   outlined: number
   /** Their content is damaged. */
   unreadable: number

@@ -6,7 +6,7 @@ import { deleteFolderEntries } from '../entries/folders-entries.ts'
 import { numberRange } from '../rows/accounts-numbers.ts'
 import type { Account } from '../rows/records.ts'
 import { unindexMessage } from '../search/text.ts'
-import { deleteHeaders } from './headers.ts'
+import { deleteHeaders } from './rows.ts'
 
 /** Deletes the next messages with their dependent rows. See `PurgeStep`. */
 export function purgeMessages(tx: Tx, account: Pick<Account, 'n'>, limit: number): number {

@@ -1,12 +1,94 @@
-// Re-indexes messages of earlier versions with today's word segmentation (docs/design/mailbox.md §4), in batches in the background.
+// Indexes messages of earlier versions again with the present word segmentation (docs/design/mailbox.md §4), in batches in the background.
 
-import type { Db, Tx } from '../../db/db.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
+import type { Part } from '../../mime/message.ts'
 import type { BodyTextReader } from '../../workers/body-reader.ts'
 import type { Blobs } from '../content/blobs.ts'
 import type { Accounts } from '../rows/accounts.ts'
-import { endReindexing, readProgress, saveProgress } from '../search/reindex-progress.ts'
-import { type IndexedMessage, indexMessage, isChangedBySegmentation, unindexMessage } from '../search/text.ts'
-import { type IndexableMessage, messageExists, searchableMessagesAfter } from './indexable.ts'
+import {
+  type CorrespondentsByField,
+  type IndexedMessage,
+  indexMessage,
+  isChangedBySegmentation,
+  type SearchableMessage,
+  unindexMessage,
+} from '../search/text.ts'
+import type { StoredAddresses } from './rows.ts'
+
+/** Message numbers: the last one done, and the last one to do. */
+interface ReindexProgress {
+  after: number
+  last: number
+}
+
+/** Undefined if nothing is left to do. */
+function readProgress(reader: Reader): ReindexProgress | undefined {
+  return reader.get<ReindexProgress>('SELECT place AS "after", last FROM text_renewal')
+}
+
+function saveProgress(tx: Tx, after: number): void {
+  tx.run('UPDATE text_renewal SET place = ?', [after])
+}
+
+function endReindexing(tx: Tx): void {
+  tx.run('DELETE FROM text_renewal')
+}
+
+/** A message with its searchable fields, except the text of its body. */
+interface IndexableMessage {
+  n: number
+  id: string
+  account: number
+  message: Omit<SearchableMessage, 'searchText'>
+  people: CorrespondentsByField
+  blob: Uint8Array
+  sizeBytes: number
+  root: Part | null
+}
+
+interface SearchedRow {
+  n: number
+  id: string
+  account: number
+  subject: string
+  addresses: string
+  people: string
+  internet_message_id: string | null
+  blob: Uint8Array
+  size_bytes: number
+  structure: string
+}
+
+/** The next messages of all accounts with numbers above `after` up to `last`, in ascending order. */
+async function searchableMessagesAfter(
+  reader: Reader,
+  { after, last }: { after: number; last: number },
+  limit: number,
+): Promise<IndexableMessage[]> {
+  const rows = reader.all<SearchedRow>(
+    `SELECT n, id, account, subject, addresses, people, internet_message_id, blob, size_bytes, structure FROM messages
+     WHERE n > ? AND n <= ? ORDER BY n LIMIT ?`,
+    [after, last, limit],
+  )
+  return Promise.all(
+    rows.map(async (row) => {
+      const { from, to, cc, bcc } = JSON.parse(row.addresses) as StoredAddresses
+      const { root } = JSON.parse(row.structure) as { root: Part | null }
+      const attachments = reader.all<{ filename: string }>(
+        'SELECT filename FROM attachments WHERE message = ? ORDER BY n',
+        [row.n],
+      )
+      const { n, id, account, subject, internet_message_id: messageId, blob, size_bytes: sizeBytes } = row
+      const message = { subject, from, to, cc, bcc, messageId, attachments }
+      return { n, id, account, message, people: JSON.parse(row.people) as CorrespondentsByField, blob, sizeBytes, root }
+    }),
+  )
+}
+
+/** Whether a message still exists. */
+function messageExists(reader: Reader, { n, id }: Pick<IndexableMessage, 'n' | 'id'>): boolean {
+  return reader.get('SELECT 1 FROM messages WHERE n = ? AND id = ?', [n, id]) !== undefined
+}
 
 // A message takes about a millisecond, most of it outside the write. A batch with long texts ends early, so that it blocks other writes
 // no longer than a delivery does.
@@ -15,7 +97,7 @@ const CHARS_PER_BATCH = 256 * 1024
 /** Messages per run: other jobs run in between. */
 const MESSAGES_PER_RUN = 5000
 
-export interface ReindexResult {
+interface ReindexResult {
   reindexed: number
   unreadable: number
 }

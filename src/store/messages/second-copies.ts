@@ -7,11 +7,10 @@ import type { BlobNamer } from '../content/blob-names.ts'
 import type { Blobs } from '../content/blobs.ts'
 import { readFully } from '../content/pack-content.ts'
 import type { FolderEntry } from '../entries/folders-views.ts'
-import { flagsOf, keywordsOf } from '../entries/keywords.ts'
+import { applySetChange, flagsOf, isTooMany, keywordsOf, type SetChange } from '../entries/keywords.ts'
 import type { FolderKey } from '../rows/folders.ts'
 import type { Account, MessageAuthentication } from '../rows/records.ts'
 import { type FilingDeps, type MessageFiling, storeMessages } from './file-message.ts'
-import { applySetChange, isTooMany, type SetChange } from './keyword-change.ts'
 import type { StoredAddresses } from './rows.ts'
 
 /** Reads messages that are stored. */

@@ -3,7 +3,7 @@
 import type { Tx } from '../../db/db.ts'
 import { deleteThreads, recountThread } from '../entries/recount.ts'
 import { addUnreadOfThreads, type ThreadKey, threadsOf } from '../entries/thread-rows.ts'
-import { type ThreadFolderCounts, threadFolderCounts, writeThreadFolders } from '../rows/folders-threads.ts'
+import { type ThreadFolderCounts, threadFolderCounts, writeThreadFolders } from '../rows/folder-counts.ts'
 import { threadMessages } from './edit-rows.ts'
 
 /** Threads whose messages are read at once: a thread may have thousands. */

@@ -1,9 +1,12 @@
-// Queries for the rows of the full-text index that match an expression.
+// Queries for the rows of the full-text index that match an expression, and for messages whose texts contain words.
 
-import type { SqlValue } from '../../db/db.ts'
+import type { DbReads, SqlValue } from '../../db/db.ts'
 import { numberRange } from '../rows/accounts-numbers.ts'
 import type { Fragment } from '../rows/folders.ts'
 import type { SortDirection } from '../rows/records.ts'
+import { expression, matchOf } from './match.ts'
+import type { Leaf } from './terms.ts'
+import { tokensOf } from './words.ts'
 
 /** A full-text search in one account. */
 export interface TextSearch {
@@ -32,7 +35,7 @@ export function matching({ account, match }: Pick<TextSearch, 'account' | 'match
 }
 
 /** Which matches to fetch. */
-export interface Fetch {
+interface Fetch {
   direction: SortDirection
   /** Number of the message at which the page starts; null for the first page. */
   start: number | null
@@ -118,4 +121,22 @@ interface Range {
 function range(account: number): Range {
   const { low, high } = numberRange(account)
   return { low: BigInt(low), high: BigInt(high) }
+}
+
+/**
+ * The numbers of the messages of an account with these words side by side, in the body or in any text; the last word may be the beginning
+ * of one. In the scan thread.
+ * @returns null when the text has no words
+ */
+export async function messagesWithWords(
+  db: DbReads,
+  account: number,
+  { part, text }: { part: 'any' | 'body'; text: string },
+): Promise<Set<number> | null> {
+  const tokens = tokensOf(text)
+  if (tokens.length === 0) return null
+  const leaf: Leaf = { kind: 'words', part, tokens, prefix: true }
+  const { sql, values } = matching({ account, match: expression(account, matchOf(leaf)!) })
+  const rows = await db.scan.all<{ rowid: number }>(sql, values)
+  return new Set(rows.map(({ rowid }) => rowid))
 }

@@ -2,7 +2,7 @@
 
 import type { Db } from '../../db/db.ts'
 import { readState } from '../rows/accounts.ts'
-import { objectsChangedSince } from '../rows/changes-objects.ts'
+import { objectsChangedSince } from '../rows/changes-history.ts'
 import type { Account, Thread } from '../rows/records.ts'
 
 /** Maximum number of cached threads, about 4 KB each with their JSON; those of the least recently used accounts are evicted first. */

@@ -6,7 +6,7 @@ import type { Context } from '../../../context.ts'
 import type { MailboxPrincipal } from '../../../directory/names/principal.ts'
 import { route } from '../../../http/route.ts'
 import { Words } from '../../../http/schema.ts'
-import type { QueryChanges as StoredChanges } from '../../../store/rows/query-changes.ts'
+import type { QueryChanges as StoredChanges } from '../../../store/lists/list-changes.ts'
 import { accountOf } from '../../rules/account.ts'
 import {
   collapseThreads,

@@ -1,7 +1,27 @@
-// Counts of threads in folders: written as they are to be, and the totals of the folders follow by the differences.
+// Counts of folders and of threads in them: lengths of lists, unread counts, and the differences that edits cause.
 
 import type { Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
+import type { Folders } from './folders.ts'
+import type { Account, MessageFilter } from './records.ts'
+
+/** Number of messages or threads of a filter that only names a folder, and perhaps asks for unread ones; undefined for others. */
+export function folderTotal(
+  folders: Folders,
+  account: Account,
+  filter: MessageFilter,
+  entries: 'messages' | 'threads',
+): number | undefined {
+  // Messages in Trash and Junk are in the list of their folder anyway.
+  const { folderId, isUnread, inTrashOrJunk: _, ...others } = filter
+  if (folderId === undefined || isUnread === false || isRestricted(others)) return undefined
+  return folders.total(account, folderId, entries, isUnread === true)
+}
+
+/** Whether one of the filters is set. */
+export function isRestricted(filter: Omit<MessageFilter, 'folderId' | 'isUnread' | 'inTrashOrJunk'>): boolean {
+  return Object.values(filter).some((value) => value !== undefined)
+}
 
 /** Counts of a thread's messages in one folder. */
 export interface ThreadFolderCounts {
@@ -123,4 +143,56 @@ class FolderDifferences {
 /** Deletes the per-folder counts of threads without updating the totals: the folders are deleted as well. */
 export function deleteThreadFolders(tx: Tx, threads: readonly number[]): void {
   tx.run(`DELETE FROM thread_folders WHERE thread IN (${placeholders(threads)})`, threads)
+}
+
+/** 1 for a message that became unread, -1 for one that was read. */
+interface UnreadDelta {
+  message: number
+  thread: number
+  delta: number
+}
+
+interface ThreadInFolder {
+  thread: number
+  folder: number
+  id: string
+  /** Unread messages of the thread in the folder, before and by how many they change. */
+  unread: number
+  delta: number
+}
+
+/**
+ * Adds the differences to the counts of all folders of the messages. To be called once for a unit of work.
+ * @returns the folders whose counts changed
+ */
+export function addUnread(tx: Tx, deltas: readonly UnreadDelta[]): { n: number; id: string }[] {
+  if (deltas.length === 0) return []
+  const list = JSON.stringify(deltas.map(({ message, thread, delta }) => [message, thread, delta]))
+  const rows = tx.all<ThreadInFolder>(
+    `SELECT d.thread, d.folder, f.id, t.unread, d.delta FROM (
+       SELECT j.value ->> 1 AS thread, e.folder, sum(j.value ->> 2) AS delta
+       FROM json_each(?) j CROSS JOIN message_folders e ON e.message = j.value ->> 0 GROUP BY 1, 2) d
+     JOIN thread_folders t ON t.thread = d.thread AND t.folder = d.folder JOIN folders f ON f.n = d.folder
+     WHERE d.delta <> 0`,
+    [list],
+  )
+  if (rows.length === 0) return []
+  tx.run(
+    `UPDATE thread_folders SET unread = unread + (j.value ->> 2) FROM json_each(?) j
+     WHERE thread_folders.thread = j.value ->> 0 AND thread_folders.folder = j.value ->> 1`,
+    [JSON.stringify(rows.map(({ thread, folder, delta }) => [thread, folder, delta]))],
+  )
+  const byFolder = Map.groupBy(rows, ({ folder }) => folder)
+  for (const [folder, threads] of byFolder) {
+    const messages = threads.reduce((sum, { delta }) => sum + delta, 0)
+    const unreadThreads = threads.reduce(
+      (sum, { unread, delta }) => sum + Number(unread + delta > 0) - Number(unread > 0),
+      0,
+    )
+    tx.run(
+      'UPDATE folders SET unread_messages = unread_messages + ?, unread_threads = unread_threads + ? WHERE n = ?',
+      [messages, unreadThreads, folder],
+    )
+  }
+  return [...byFolder].map(([n, [first]]) => ({ n, id: first!.id }))
 }
