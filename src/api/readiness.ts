@@ -1,7 +1,7 @@
 // Readiness: both databases can be written and read, and files can be created.
 
-import { statfs } from 'node:fs/promises'
 import { ProductError } from '../base/errors.ts'
+import { freeInodes, INODES_LOW } from '../base/free-inodes.ts'
 import { storageError } from '../base/storage-error.ts'
 import type { Context } from '../context.ts'
 import { probeWrite } from '../db/probe.ts'
@@ -15,8 +15,6 @@ import { readNewestMessage } from '../store/messages/recount.ts'
 const NOT_READY_RETRY_SECONDS = 1
 /** The path is public: concurrent requests share one check. */
 const checks = new WeakMap<Context, Promise<string[]>>()
-/** With fewer inodes left, readiness says how many. */
-const INODES_LOW = 1000
 
 /**
  * @returns what is wrong although messages can be accepted and read, in sentences
@@ -31,7 +29,7 @@ export function checkReady(app: Context): Promise<string[]> {
 }
 
 async function lookAt(app: Context): Promise<string[]> {
-  const inodes = await freeInodes(app)
+  const inodes = await inodesOf(app)
   try {
     for (const db of [app.db, app.blobsDb]) {
       // An empty unit of work waits its turn, takes the write lock and commits, as a delivery does.
@@ -50,14 +48,10 @@ async function lookAt(app: Context): Promise<string[]> {
   return [app.guard.complaint(), inodeDetail(inodes), damageDetail(app)].filter((detail) => detail !== null)
 }
 
-/**
- * How many files can be created on the disk of the data folder; infinite where the file system does not count them.
- * @throws ProductError service_unavailable without any: large messages cannot be received
- */
-async function freeInodes({ config }: Context): Promise<number> {
-  const { files, ffree } = await statfs(config.DATA_DIR)
-  if (files === 0) return Number.POSITIVE_INFINITY
-  if (ffree > 0) return ffree
+/** @throws ProductError service_unavailable without free inodes: large messages cannot be received */
+async function inodesOf({ config }: Context): Promise<number> {
+  const free = await freeInodes(config.DATA_DIR)
+  if (free > 0) return free
   const sentence = 'The disk of the appliance has no free inodes. Delete files that are not needed.'
   throw new ProductError('service_unavailable', sentence, { retryAfter: NOT_READY_RETRY_SECONDS })
 }

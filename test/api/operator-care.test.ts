@@ -26,7 +26,7 @@ test('the checks of the doctor are run on demand, and their last findings kept',
   const health = data<Json>(found)
   assert.deepEqual(data<Json>(same).checked_at, health.checked_at, 'two askers, one run')
   const checks = new Set((health.findings as Json[]).map(({ check }) => check))
-  for (const check of ['data_folder', 'disk', 'clock', 'tls', 'settings', 'queue', 'account'])
+  for (const check of ['data_folder', 'disk', 'inodes', 'clock', 'tls', 'settings', 'queue', 'account'])
     assert.ok(checks.has(check), check)
   const { ok, warn, fail } = health.counts
   assert.deepEqual([ok + warn + fail, health.healthy], [health.findings.length, fail === 0])

@@ -7,6 +7,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Db } from '../../src/db/db.ts'
+import { machineChecks } from '../../src/maintenance/doctor/checks.ts'
 import { failure, receive } from '../api/expect.ts'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { logInImap } from '../support/imap.ts'
@@ -120,7 +121,7 @@ test('on a full disk folders, drafts and mailboxes can be deleted, and messages 
   assert.equal((await appliance.call('DELETE', `/mailboxes/${box.id}`, team.key)).status, 200)
 })
 
-test('a disk without inodes is not ready, and few of them are said', async (t) => {
+test('a disk without free inodes is not ready, and readiness and the doctor name the number when few are free', async (t) => {
   await using appliance = await startAppliance()
   let ffree = 0
   const mocked = t.mock.method(fsPromises, 'statfs', async () => ({ files: 65_536, ffree, bavail: 1e6, bsize: 4096 }))
@@ -130,14 +131,23 @@ test('a disk without inodes is not ready, and few of them are said', async (t) =
     syncBuiltinESMExports()
   })
   const ready = () => appliance.get(`${appliance.origin}/readyz`)
+  const finding = async () => (await machineChecks(appliance.app.config)).find(({ check }) => check === 'inodes')!
   const refused = await ready()
   failure(refused, 503, 'service_unavailable')
   assert.match(refused.body.error.message, /no free inodes/)
+  assert.deepEqual(await finding(), {
+    check: 'inodes',
+    level: 'fail',
+    says: '0 inodes are free for the data folder.',
+    do: 'Delete files that are not needed: without a free inode large messages are refused.',
+  })
   ffree = 12
   assert.deepEqual((await ready()).body, {
     status: 'ok',
     details: ['Only 12 inodes are free on the disk of the appliance.'],
   })
+  assert.equal((await finding()).level, 'warn')
   ffree = 30_000
   assert.deepEqual((await ready()).body, { status: 'ok' })
+  assert.equal((await finding()).level, 'ok')
 })

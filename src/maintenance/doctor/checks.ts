@@ -29,7 +29,7 @@ export const GROUP_MS = 20_000
 /** Of the disk and the clock. The data folder must be there. */
 export async function machineChecks(config: Config): Promise<Finding[]> {
   const path = resolve(config.DATA_DIR)
-  return [await checkDisk(path), await checkClock(path, systemClock.now())]
+  return [...(await checkDisk(path)), await checkClock(path, systemClock.now())]
 }
 
 /** Of the settings, and of the ports as this machine reaches them. */

@@ -5,6 +5,7 @@ import { constants, existsSync } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
+import { freeInodes, INODES_LOW } from '../../base/free-inodes.ts'
 import { RESTORING } from '../../config/data-folder.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 
@@ -40,9 +41,9 @@ export async function checkFolder(dataDir: string): Promise<Finding> {
   }
 }
 
-export async function checkDisk(dataDir: string): Promise<Finding> {
+export async function checkDisk(dataDir: string): Promise<Finding[]> {
   const { bavail, bsize } = await statfs(dataDir)
-  return freeSpaceFinding(bavail * bsize)
+  return [freeSpaceFinding(bavail * bsize), inodeFinding(await freeInodes(dataDir))]
 }
 
 /** @param free bytes this user may still write */
@@ -51,6 +52,16 @@ export function freeSpaceFinding(free: number): Finding {
   const advice = 'Free some space, or move the data folder to a larger disk: without space no message is accepted.'
   if (free < FREE_FAIL_BYTES) return failing('disk', says, advice)
   return free < FREE_WARN_BYTES ? warning('disk', says, advice) : fine('disk', says)
+}
+
+/** @param free files that can be created; infinite where they are not counted */
+export function inodeFinding(free: number): Finding {
+  const check = 'inodes'
+  if (free === Number.POSITIVE_INFINITY) return fine(check, 'The file system of the data folder does not limit files.')
+  const says = `${free} inodes are free for the data folder.`
+  const advice = 'Delete files that are not needed: without a free inode large messages are refused.'
+  if (free === 0) return failing(check, says, advice)
+  return free < INODES_LOW ? warning(check, says, advice) : fine(check, says)
 }
 
 /** A clock that was set back is behind what has been written already. */
