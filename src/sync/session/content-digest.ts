@@ -1,6 +1,7 @@
 // Compares messages by their content, where Message-ID, size and time of receipt do not decide which message it is.
 
 import { createHash } from 'node:crypto'
+import { DamagedContent } from '../../store/content/damaged-content.ts'
 import { readFully } from '../../store/content/pack-content.ts'
 import type { RemoteMessage } from '../ledger/remote-messages.ts'
 import { hexOf } from '../model/message-key.ts'
@@ -29,7 +30,8 @@ export async function digestsThere({ server }: SyncSession, uids: readonly numbe
 }
 
 /**
- * The digest of the content of a message here, hexadecimal; null when it is deleted, or when the server may have other bytes of it.
+ * The digest of the content of a message here, hexadecimal; null when it is deleted or damaged, or when the server may have other bytes
+ * of it.
  * @param message its number @param sizeBytes as the server names it
  */
 export async function digestHere(
@@ -41,7 +43,13 @@ export async function digestHere(
   const content = mail.contents([message]).get(message)
   if (content === undefined || !facts.hasExactSizes || content.sizeBytes !== sizeBytes) return null
   const size = Math.min(content.sizeBytes, PIECE_BYTES)
-  return hexOf(contentDigest(await readFully(mail.bytes(content, 0, size), size)))
+  try {
+    return hexOf(contentDigest(await readFully(mail.bytes(content, 0, size), size)))
+  } catch (error) {
+    // Its message cannot be told from others that look alike; all others can.
+    if (error instanceof DamagedContent) return null
+    throw error
+  }
 }
 
 /** The digest of a message as it was last seen, hexadecimal; null when it is not known. @param sizeBytes as the server names it now */
