@@ -18,6 +18,7 @@ const bob = await team.mailbox('bob@shop.test')
 interface Parsed {
   parsed: Record<string, Json>
   not_parsable: string[]
+  damaged: string[]
   not_found: string[]
 }
 
@@ -56,7 +57,7 @@ const ALL = ['headers', 'text_body', 'html_body', 'attachments', 'authentication
 test('content is shown like the message it would become, without ids', async () => {
   const id = await upload(MAIL)
   const { parsed: messages, ...rest } = await parsed({ blob_ids: [id], include: ALL })
-  assert.deepEqual(rest, { not_parsable: [], not_found: [] })
+  assert.deepEqual(rest, { not_parsable: [], not_found: [], damaged: [] })
   const made = await appliance.call('POST', '/mailbox/messages/import', ana.key, { blob_id: id })
   const message = data<Json>(
     await appliance.get(`/mailbox/messages/${data<Message>(made, 201).id}?include=${ALL}`, ana.key),
@@ -90,7 +91,7 @@ test('a message attached to another one, and a stored message', async () => {
 test('content that is not a message, is too large, or is missing', async () => {
   const [text, mail, nobodys] = [await upload('no mail'), await upload(MAIL), `blob_${'0'.repeat(24)}`]
   assert.deepEqual(await parsed({ blob_ids: [text, nobodys] }), {
-    ...{ parsed: {}, not_parsable: [text], not_found: [nobodys] },
+    ...{ parsed: {}, not_parsable: [text], not_found: [nobodys], damaged: [] },
   })
   assert.deepEqual((await parsed({ blob_ids: [mail] }, bob.key)).not_found, [mail])
   const large = await upload(`${MAIL}more`)

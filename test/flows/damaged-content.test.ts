@@ -8,9 +8,10 @@ import { after, before, describe, it } from 'node:test'
 import { openLog } from '../../src/base/log.ts'
 import type { Finding } from '../../src/maintenance/doctor/finding.ts'
 import { failure, receive } from '../api/expect.ts'
-import { startAppliance, type TestAppliance } from '../support/appliance.ts'
+import { type Json, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
 import { ManualClock } from '../support/clock.ts'
+import { flipBit } from '../support/flipped-bit.ts'
 import { type ImapClient, logInImap } from '../support/imap.ts'
 
 const MIB = 1_048_576
@@ -22,7 +23,8 @@ const LARGE = `Subject: large\r\n\r\n${Array.from({ length: 40_000 }, (_, n) => 
 let root: string
 let dataDir: string
 let appliance: TestAppliance
-let box: { email: string; key: string }
+let team: TestTeam
+let box: { id: string; email: string; key: string }
 let client: ImapClient
 const lines: Record<string, unknown>[] = []
 
@@ -36,11 +38,14 @@ before(async () => {
   dataDir = join(root, 'data')
   const log = openLog('info', { write: (line: string) => lines.push(JSON.parse(line)) })
   appliance = await startAppliance({ dataDir, clock: new ManualClock(), log })
-  const team = await appliance.team()
+  team = await appliance.team()
   await team.domain('in.test')
   box = await team.mailbox('ben@in.test')
   for (const subject of ['first', 'second', 'third'])
-    await receive(appliance, { to: box.email, subject, text: `a needle of the ${subject}` })
+    await receive(appliance, {
+      ...{ to: box.email, subject, text: `a needle of the ${subject}`, id: `${subject}@else.test` },
+      more: subject === 'second' ? ['In-Reply-To: <first@else.test>'] : [],
+    })
   client = await logInImap(appliance, box)
   assert.equal((await client.run(`APPEND INBOX {${LARGE.length}}`, LARGE)).status, 'OK')
   await client.run('SELECT INBOX')
@@ -62,21 +67,7 @@ function hashOf(id: string): Uint8Array {
   return appliance.app.db.read.get<{ blob: Uint8Array }>('SELECT blob FROM messages WHERE id = ?', [id])!.blob
 }
 
-/** Flips one bit in the middle of a chunk, as a disk does. @returns how to flip it back */
-async function flip(id: string, start = 0): Promise<() => Promise<unknown>> {
-  const { blobsDb } = appliance.app
-  const place = [hashOf(id), start]
-  const { data } = blobsDb.read.get<{ data: Uint8Array }>(
-    'SELECT data FROM chunks WHERE hash = ? AND start = ?',
-    place,
-  )!
-  const flipped = Uint8Array.from(data)
-  flipped[flipped.length >> 1]! ^= 1
-  const put = (bytes: Uint8Array) =>
-    blobsDb.write((tx) => tx.run('UPDATE chunks SET data = ? WHERE hash = ? AND start = ?', [bytes, ...place]))
-  await put(flipped)
-  return () => put(data)
-}
+const flip = (id: string, start = 0) => flipBit(appliance, { hash: hashOf(id), start })
 
 const cli = () => new Commands({ DATA_DIR: dataDir, DNS_SERVERS: '127.0.0.1:9', MAIL_HOSTS: 'mx.mailstead.test' })
 
@@ -133,6 +124,49 @@ describe('a flipped bit in a small message', () => {
       snippets.filter(({ preview }) => preview === null).map((snippet) => snippet.message_id),
       [id],
     )
+  })
+
+  it('is marked in lists of messages with bodies, which show the others', async () => {
+    const ids = [id, (await messageOf('first')).id]
+    const batch = { ids, include: ['text_body', 'headers'] }
+    const { list } = (await appliance.call('POST', '/mailbox/messages/batch-get', box.key, batch)).body.data
+    assert.deepEqual(
+      list.map(({ damaged, text_body: text }: Json) => [damaged, text]),
+      [
+        [true, undefined],
+        [undefined, 'a needle of the first\n'],
+      ],
+    )
+    const { thread_id: thread } = list[0]
+    const path = `/mailbox/threads/${thread}`
+    const texts = { 'clean-content': 'content', messages: 'text_body' }
+    for (const [route, text] of Object.entries(texts)) {
+      const { data } = (await appliance.get(`${path}/${route}`, box.key)).body
+      const messages: Json[] = data.messages ?? data
+      const shown = messages.map((message) => [
+        message.message_id ?? message.id,
+        message.damaged,
+        message[text]?.trim(),
+      ])
+      assert.deepEqual(shown, [
+        [ids[1], undefined, 'a needle of the first'],
+        [id, true, route === 'messages' ? undefined : ''],
+      ])
+    }
+  })
+
+  it('is named where several contents are parsed or copied, and the others are', async () => {
+    const { blob_id: whole } = (await appliance.get(`/mailbox/messages/${(await messageOf('first')).id}`, box.key)).body
+      .data
+    const { list } = (await appliance.call('POST', '/mailbox/messages/batch-get', box.key, { ids: [id] })).body.data
+    const blobs = [list[0].blob_id, whole]
+    const { data } = (await appliance.call('POST', '/mailbox/messages/parse', box.key, { blob_ids: blobs })).body
+    assert.deepEqual([Object.keys(data.parsed), data.damaged], [[whole], [blobs[0]]])
+    const { key } = await team.mailbox('cleo@in.test')
+    const copy = { source_mailbox_id: box.id, blob_ids: blobs }
+    const source = { 'x-source-authorization': `Bearer ${box.key}` }
+    const copied = (await appliance.call('POST', '/mailbox/blobs/copy', key, copy, source)).body.data
+    assert.deepEqual([Object.keys(copied.copied), copied.damaged], [[whole], [blobs[0]]])
   })
 
   it('is named by /readyz, the doctor, a backup and its restore, which exit with 1 and hold the rest', async () => {

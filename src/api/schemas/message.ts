@@ -73,12 +73,20 @@ export const Message = record('Message', 'A message in full. Members that `inclu
   parsed: Type.Boolean({
     description: 'False when the message could not be parsed safely; it is stored, and its raw form can be read.',
   }),
+  damaged: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'Only in lists: the stored content is damaged or missing, and bodies and headers are left out. The message alone is 503.',
+    }),
+  ),
   state: Type.String({ description: 'Opaque state of the messages of the mailbox.' }),
 })
 export type Message = Static<typeof Message>
 
 /** The members of `include`, read from the store. Members that are undefined are left out. */
 export interface MessageContent {
+  /** The content cannot be read: there are no other members. */
+  isDamaged?: true
   headers?: readonly { name: string; value: string }[]
   bodies?: {
     text: string | null
@@ -105,7 +113,7 @@ export function presentMessage(
   content: MessageContent,
   context: MessageContext,
 ): Message {
-  const { headers, bodies } = content
+  const { headers, bodies, isDamaged } = content
   return {
     ...presentSummary(message),
     blob_id: context.blobId(message.blobHash),
@@ -124,6 +132,7 @@ export function presentMessage(
     delivery: presentSent(context.sent),
     untrusted_content: context.sent === null,
     parsed: message.parsed,
+    ...(isDamaged && { damaged: true }),
     state: context.state,
   }
 }

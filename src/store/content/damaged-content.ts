@@ -20,3 +20,13 @@ export class DamagedContent extends ProductError {
     this.problem = problem
   }
 }
+
+/** What was read, or `damaged`: a damaged message costs none of the others that are read with it. */
+export async function orDamaged<T>(reading: Promise<T>): Promise<T | 'damaged'> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof DamagedContent) return 'damaged'
+    throw error
+  }
+}

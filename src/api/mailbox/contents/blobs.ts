@@ -5,6 +5,7 @@ import { conflict } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
 import { answer, route } from '../../../http/route.ts'
 import { Default, Id, Words } from '../../../http/schema.ts'
+import { orDamaged } from '../../../store/content/damaged-content.ts'
 import { packContent } from '../../../store/content/pack-content.ts'
 import { type NewUpload, PENDING_BYTES_MAX } from '../../../store/content/uploads.ts'
 import type { FoundContent } from '../../../store/mailbox/contents.ts'
@@ -111,6 +112,7 @@ const copyBlobs = route({
         description: 'By blob id in the source mailbox.',
       }),
       not_found: Type.Array(BlobId('Blob ids the source mailbox does not have.')),
+      damaged: Type.Array(BlobId('Blobs whose stored bytes are damaged or missing: they are not copied.')),
     }),
   },
   async handle({ body, principal, app, request }) {
@@ -126,7 +128,12 @@ const copyBlobs = route({
       throw conflict(`Copies of ${bytes} bytes exceed the space for uploads. Copy fewer blobs at once.`)
     requireRoom(app, account, bytes)
     const uploads: { id: string; upload: NewUpload }[] = []
-    for (const { id, content } of there) uploads.push({ id, upload: await copied(app, content) })
+    const damaged: string[] = []
+    for (const { id, content } of there) {
+      const upload = await orDamaged(copied(app, content))
+      if (upload === 'damaged') damaged.push(id)
+      else uploads.push({ id, upload })
+    }
     return app.db.write((tx) => {
       writableMailbox(tx, app, account)
       const names: [string, string][] = []
@@ -134,6 +141,7 @@ const copyBlobs = route({
       const data = {
         copied: Object.fromEntries(names),
         not_found: sources.filter(({ content }) => content === undefined).map(({ id }) => id),
+        damaged,
       }
       request.keep(tx, { data })
       return answer({ data })

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { Context } from '../../../context.ts'
 import { CommaList, Default, Words } from '../../../http/schema.ts'
 import { submissionStatus } from '../../../outbound/model/submission-status.ts'
+import { orDamaged } from '../../../store/content/damaged-content.ts'
 import type { Account } from '../../../store/rows/records.ts'
 import { MAILBOX_LIMITS } from '../../schemas/limits.ts'
 import {
@@ -43,18 +44,41 @@ export const includeList = Default(
   USUAL_PARTS,
 )
 
-/** @returns undefined when there is no such message @param chars of each body */
-export async function showMessage(
+interface Showing {
+  include: ReadonlySet<MessagePart>
+  /** Of each body. */
+  chars: number
+}
+
+/** @returns undefined when there is no such message @throws DamagedContent */
+export function showMessage(
   app: Context,
   account: Account,
   id: string,
-  { include, chars }: { include: ReadonlySet<MessagePart>; chars: number },
+  showing: Showing,
+): Promise<Message | undefined> {
+  return show(app, account, id, showing, () => readContent(app, account, id, showing))
+}
+
+/** The same of one message among others: damaged content is no error, and the message says so. */
+export function showListed(app: Context, account: Account, id: string, showing: Showing): Promise<Message | undefined> {
+  return show(app, account, id, showing, async () => {
+    const content = await orDamaged(readContent(app, account, id, showing))
+    return content === 'damaged' ? { isDamaged: true } : content
+  })
+}
+
+async function show(
+  app: Context,
+  account: Account,
+  id: string,
+  { include }: Showing,
+  read: () => Promise<MessageContent>,
 ): Promise<Message | undefined> {
   const { messages: state } = account.states
   const message = app.store.messages.get(account, id)
   if (message === undefined) return undefined
-  const content = await readContent(app, account, id, include, chars)
-  return presentMessage(message, include, content, {
+  return presentMessage(message, include, await read(), {
     state,
     blobId: app.store.blobNames.of(account.mailboxId),
     sent: sentAs(app, account, id),
@@ -82,8 +106,7 @@ async function readContent(
   app: Context,
   account: Account,
   id: string,
-  include: ReadonlySet<MessagePart>,
-  chars: number,
+  { include, chars }: Showing,
 ): Promise<MessageContent> {
   const { messages } = app.store
   const wantsBody = include.has('text_body') || include.has('html_body')

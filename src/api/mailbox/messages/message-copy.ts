@@ -8,7 +8,7 @@ import type { Tx } from '../../../db/db.ts'
 import { answer, route } from '../../../http/route.ts'
 import { Default, Id } from '../../../http/schema.ts'
 import { bytesOf } from '../../../mime/chunks.ts'
-import { DamagedContent } from '../../../store/content/damaged-content.ts'
+import { orDamaged } from '../../../store/content/damaged-content.ts'
 import { readFully } from '../../../store/content/pack-content.ts'
 import type { ImportedMessage, ImportTarget } from '../../../store/mailbox/imports.ts'
 import type { Account, MessageDetail } from '../../../store/rows/records.ts'
@@ -108,7 +108,7 @@ export const copyMessages = route({
       if (message === undefined) continue
       const isLater = bytes > 0 && bytes + message.sizeBytes > COPY_BYTES_MAX
       const into = { folderIds, mailboxId: principal.mailboxId }
-      prepared.set(id, isLater ? 'later' : await prepareUnlessDamaged(app, message, into))
+      prepared.set(id, isLater ? 'later' : await orDamaged(prepare(app, message, into)))
       if (!isLater) bytes += message.sizeBytes
     }
     return app.db.write((tx) => {
@@ -172,16 +172,6 @@ function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywords }:
 interface CopyTarget {
   folderIds: readonly string[] | null
   mailboxId: string
-}
-
-/** A damaged message must not keep the others from being copied. */
-async function prepareUnlessDamaged(app: Context, message: MessageDetail, into: CopyTarget) {
-  try {
-    return await prepare(app, message, into)
-  } catch (error) {
-    if (error instanceof DamagedContent) return 'damaged'
-    throw error
-  }
 }
 
 /**

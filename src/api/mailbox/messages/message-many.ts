@@ -9,7 +9,7 @@ import { MAILBOX_LIMITS } from '../../schemas/limits.ts'
 import { Message, type MessagePart } from '../../schemas/message.ts'
 import { record } from '../../schemas/record.ts'
 import { changesRoute } from '../changes/typed-changes.ts'
-import { bodyChars, includeList, showMessage } from './message-content.ts'
+import { bodyChars, includeList, showListed } from './message-content.ts'
 
 const State = Type.String({ description: 'Opaque state of the messages of the mailbox.' })
 
@@ -47,7 +47,7 @@ const batchGet = route({
     const list: Message[] = []
     const missing: string[] = []
     for (const id of body.ids) {
-      const shown = await showMessage(app, account, id, how)
+      const shown = await showListed(app, account, id, how)
       if (shown === undefined) missing.push(id)
       else list.push(shown)
     }

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { route } from '../../../http/route.ts'
+import { orDamaged } from '../../../store/content/damaged-content.ts'
 import { readFully } from '../../../store/content/pack-content.ts'
 import { accountOf } from '../../rules/account.ts'
 import { BlobId } from '../../schemas/blob-id.ts'
@@ -48,6 +49,7 @@ export const parseMessages = route({
       parsed: Type.Record(Type.String(), ParsedMessage, { description: 'By blob id.' }),
       not_parsable: Type.Array(BlobId('Content that is not a message.')),
       not_found: Type.Array(BlobId('Ids the mailbox does not have.')),
+      damaged: Type.Array(BlobId('Content whose stored bytes are damaged or missing.')),
     }),
   },
   async handle({ body, principal, app }) {
@@ -58,6 +60,7 @@ export const parseMessages = route({
     const parsed: Record<string, Static<typeof ParsedMessage>> = {}
     const wrong: string[] = []
     const missing: string[] = []
+    const damaged: string[] = []
     // Sequential: each may have the size of the largest message.
     for (const id of body.blob_ids) {
       const found = await app.store.contents.find(account, id)
@@ -68,10 +71,12 @@ export const parseMessages = route({
       const { range, sizeBytes } = found
       const take = () => readFully(app.store.contents.read(range, 0, sizeBytes), sizeBytes)
       const view = () => app.inspector.view(sizeBytes, take, showing)
-      const shown = sizeBytes > MAIL_BYTES_MAX ? null : await app.memory.during(sizeBytes, principal.mailboxId, view)
-      if (shown?.isMessage) parsed[id] = presentParsedMessage(shown, include)
+      const parse = () => app.memory.during(sizeBytes, principal.mailboxId, view)
+      const shown = sizeBytes > MAIL_BYTES_MAX ? null : await orDamaged(parse())
+      if (shown === 'damaged') damaged.push(id)
+      else if (shown?.isMessage) parsed[id] = presentParsedMessage(shown, include)
       else wrong.push(id)
     }
-    return { parsed, not_parsable: wrong, not_found: missing }
+    return { parsed, not_parsable: wrong, not_found: missing, damaged }
   },
 })

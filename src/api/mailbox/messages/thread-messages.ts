@@ -9,7 +9,7 @@ import { keyOf } from '../../../store/rows/sql.ts'
 import { accountOf } from '../../rules/account.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from '../../schemas/limits.ts'
 import { Message, type MessagePart } from '../../schemas/message.ts'
-import { bodyChars, include, showMessage } from './message-content.ts'
+import { bodyChars, include, showListed } from './message-content.ts'
 
 /** Characters (UTF-16) of bodies after which a page ends: the size of a response does not grow with `limit`. */
 export const PAGE_CHARS = 2_000_000
@@ -47,7 +47,7 @@ const listThreadMessages = route({
     for (const { id } of entries.slice(0, limit)) {
       if (chars >= PAGE_CHARS) break
       seen++
-      const shown = await showMessage(app, account, id, how)
+      const shown = await showListed(app, account, id, how)
       if (shown === undefined) continue
       items.push(shown)
       chars += (shown.text_body?.length ?? 0) + (shown.html_body?.length ?? 0)
