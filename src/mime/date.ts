@@ -33,7 +33,8 @@ const ZONES = new Map([
 
 const TIME = '(\\d{1,2}) ?[:.] ?(\\d{1,2})(?: ?[:.] ?(\\d{1,2})(?:[.,]\\d{1,9})?)?(?:\\s*([ap])\\.?m\\b\\.?)?'
 const ZONE = '\\s*(?:(?:gmt|utc?)?\\s*([+-])(\\d{1,2}):?(\\d{2})?\\b|([a-z]{1,5})\\b)?'
-const DAY = '(?:[a-z]{2,9}\\.?[,\\s]\\s*)?'
+/** RFC 5322 §4.3: white space and comments may stand before the comma. */
+const DAY = '(?:[a-z]{2,9}\\.?(?:\\s*,|\\s)\\s*)?'
 
 /** "Tue, 1 Jul 2003 10:52:37 +0200", "1-Jul-03 10:52 EST". */
 const MAIL_DATE = new RegExp(
