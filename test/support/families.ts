@@ -6,8 +6,8 @@ import type { ParsedMessage } from '../../src/mime/message.ts'
 import { fixtureBytes, fixtureNames, fixturesMissing } from './fixtures.ts'
 import { soundMail, typesOf } from './mail.ts'
 
-/** Known properties of a message; others are not compared. */
-export interface Known {
+/** Properties a message must be read with; the others are not compared. */
+export interface MessageFacts {
   types?: string
   subject?: string
   /** "Name <email>" of the first sender. */
@@ -26,7 +26,7 @@ export interface Known {
 /** Tests a folder of messages: `known` by path inside the folder, the others for validity only. */
 export function familyTests(
   folder: string,
-  known: Record<string, Known>,
+  known: Record<string, MessageFacts>,
   isMail = (_name: string): boolean => true,
 ): void {
   const skip = fixturesMissing(folder)
@@ -36,16 +36,18 @@ export function familyTests(
     for (const name of names) soundMail(fixtureBytes(`${folder}/${name}`))
   })
   for (const [name, facts] of Object.entries(known)) {
-    test(`${folder}/${name}`, { skip }, () => {
-      const mail = soundMail(fixtureBytes(`${folder}/${name}`))
-      const found = describe(mail, facts.preview?.length ?? 0)
-      const asked = Object.fromEntries(Object.keys(facts).map((fact) => [fact, found[fact as keyof Known]]))
-      assert.deepEqual(asked, facts)
-    })
+    test(`${folder}/${name}`, { skip }, () => assertFacts(fixtureBytes(`${folder}/${name}`), facts))
   }
 }
 
-function describe(mail: ParsedMessage, previewLength: number): Required<Known> {
+/** Parses the message and compares the named properties. */
+export function assertFacts(content: Uint8Array, facts: MessageFacts): void {
+  const all = describe(soundMail(content), facts.preview?.length ?? 0)
+  const named = Object.fromEntries(Object.keys(facts).map((fact) => [fact, all[fact as keyof MessageFacts]]))
+  assert.deepEqual(named, facts)
+}
+
+function describe(mail: ParsedMessage, previewLength: number): Required<MessageFacts> {
   const [from] = mail.from
   return {
     types: typesOf(mail.structure!),
