@@ -1,4 +1,4 @@
-// SPF by the suites of others: RFC 7208's own, additions of pyspf, and those of another server.
+// SPF by cases of our own, and by the suites of others where the fixtures are: RFC 7208's, additions of pyspf, and those of another server.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -6,7 +6,8 @@ import { test } from 'node:test'
 import { authenticate } from '../../../src/auth/authenticate.ts'
 import { arrival } from '../../support/arrivals.ts'
 import { type Names, type Zone, zoneResolver } from '../../support/dns.ts'
-import { fixtures, fixturesMissing } from '../../support/fixtures.ts'
+import { fixtureJson, fixtures, fixturesMissing } from '../../support/fixtures.ts'
+import { SPF, type SpfSuite } from '../../vectors/spf.ts'
 
 const TYPES = ['A', 'AAAA', 'MX', 'TXT', 'PTR', 'CNAME'] as const
 
@@ -16,14 +17,8 @@ async function spf(zone: Zone, asked: { helo?: string; host: string; mailfrom: s
   return verdict
 }
 
-interface Suite {
-  description?: string
-  zonedata: Record<string, (string | Record<string, unknown>)[]>
-  tests: Record<string, { helo: string; host: string; mailfrom: string; result: string | string[] }>
-}
-
 /** SPF stands for TXT unless a name has TXT records of its own; TIMEOUT for what is not listed. */
-function zoneOf(suite: Suite): Zone {
+function zoneOf(suite: SpfSuite): Zone {
   const zone: Zone = {}
   for (const [name, entries] of Object.entries(suite.zonedata)) {
     const names: Names = {}
@@ -62,20 +57,21 @@ const NOT_OURS = new Map<string, [result: string, reason: string]>([
   ['ip.yml: test.org 10.1.2.3 (IPv6 match)', ['fail', 'section 5: an ip6 term never matches an IPv4 client']],
 ])
 
-for (const file of ['rfc7208-tests.json', 'pyspf-extra.json']) {
-  test(`every case of ${file}`, { skip: fixturesMissing('spf') }, async (t) => {
-    const suites = JSON.parse(readFileSync(fixtures(`spf/${file}`)!, 'utf8')) as Suite[]
-    for (const suite of suites) {
-      const zone = zoneOf(suite)
-      for (const [name, asked] of Object.entries(suite.tests)) {
-        await t.test(`${suite.description ?? file}: ${name}`, async () => {
-          const verdict = await spf(zone, asked)
-          const expected = NOT_OURS.get(name)?.[0] ?? asked.result
-          assert.ok([expected].flat().includes(verdict.spf), `${verdict.spf}: ${verdict.spfReason}`)
-        })
-      }
-    }
-  })
+const FILES = ['rfc7208-tests.json', 'pyspf-extra.json'].flatMap((file) =>
+  fixtureJson<(Omit<SpfSuite, 'description'> & { description?: string })[]>(`spf/${file}`).map((suite) => ({
+    ...suite,
+    description: suite.description ?? file,
+  })),
+)
+for (const suite of [...SPF, ...FILES]) {
+  const zone = zoneOf(suite)
+  for (const [name, asked] of Object.entries(suite.tests)) {
+    test(`${suite.description}: ${name}`, async () => {
+      const verdict = await spf(zone, asked)
+      const expected = NOT_OURS.get(name)?.[0] ?? asked.result
+      assert.ok([expected].flat().includes(verdict.spf), `${verdict.spf}: ${verdict.spfReason}`)
+    })
+  }
 }
 
 /**
