@@ -1,4 +1,4 @@
-// Threads of real mailing lists, compared with the graph of references.
+// Threads of mailing lists, compared with the graph of references.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -7,13 +7,10 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Db } from '../../../src/db/db.ts'
 import type { ParsedMessage } from '../../../src/mime/message.ts'
-import { parseMessage } from '../../../src/mime/parse.ts'
-import { type JoinedThread, joinThreads } from '../../../src/store/entries/join-threads.ts'
-import { connected, lists, messagesOf } from '../../support/conversations.ts'
+import { type JoinedThread, joinThreads } from '../../../src/store/threads/join.ts'
+import { connected, lists } from '../../support/conversations.ts'
 import { copyEmptyDatabase } from '../../support/empty-database.ts'
-import { fixturesMissing } from '../../support/fixtures.ts'
 
-const skip = fixturesMissing('threading')
 let folder: string
 let db: Db
 let account = 0
@@ -45,10 +42,10 @@ async function threadsOf(mails: readonly ParsedMessage[]): Promise<JoinedThread[
   return joined
 }
 
-describe('real lists', { skip }, () => {
-  for (const [name, files] of lists) {
+describe('every list', () => {
+  for (const [name, read] of lists) {
     it(name, async () => {
-      const mails = files.flatMap(messagesOf).map(parseMessage)
+      const mails = read()
       assert.ok(mails.length > 0)
       const joined = await threadsOf(mails)
       const graph = connected(mails)
