@@ -1,6 +1,8 @@
-// All messages of the fixtures.
+// All messages of our own vectors, and of the fixtures where they are.
 
-import { fixtureBytes, fixtureJson, fixtureNames } from './fixtures.ts'
+import { HOSTILE_HTML } from '../vectors/html.ts'
+import { MESSAGES } from '../vectors/messages.ts'
+import { fixtureBytes, fixtureJson, fixtureNames, fixtures } from './fixtures.ts'
 
 /** A message as in its file. */
 export interface ForeignMessage {
@@ -30,8 +32,8 @@ function ofMbox(path: string): ForeignMessage[] {
 }
 
 const CLEAN = 'clean-content'
-/** All messages by folder. */
-export const SUITES: [string, () => ForeignMessage[]][] = [
+const OWN = 'vectors'
+const FOREIGN: [string, () => ForeignMessage[]][] = [
   [
     'mime',
     () => [
@@ -72,4 +74,16 @@ export const SUITES: [string, () => ForeignMessage[]][] = [
     ],
   ],
   ['corpus', () => filesOf('corpus/spamassassin', '.txt')],
+]
+
+/** Messages by suite: ours, and the folders of the fixtures. */
+export const SUITES: [string, () => ForeignMessage[]][] = [
+  [
+    OWN,
+    () => [
+      ...MESSAGES.map(({ name, content }) => ({ name, content })),
+      ...HOSTILE_HTML.map((payload, at) => wrapped(`${OWN}/html/${at}`, 'text/html', Buffer.from(payload))),
+    ],
+  ],
+  ...FOREIGN.filter(([suite]) => fixtures(suite) !== null),
 ]

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { arcSeal } from '../../../src/auth/arc-seal.ts'
 import { authenticate } from '../../../src/auth/authenticate.ts'
 import { arrival } from '../../support/arrivals.ts'
 import { ed25519Key, rsaKey, signMail } from '../../support/dkim.ts'
@@ -111,6 +112,73 @@ test('the validation suite of ARC', { skip: fixturesMissing('arc') }, async (t) 
       })
     }
   }
+})
+
+const ARC_SOURCE = 'From: Ann <ann@sender.test>\r\nSubject: Chains\r\n\r\nHello.\r\n'
+
+/** The message with one ARC set for each host, of the state that host found the chain in. */
+async function chained(...states: string[]): Promise<string> {
+  let mail = ARC_SOURCE
+  for (const [at, state] of states.entries()) {
+    const { privateKey } = ARC_KEY
+    const key = { domain: `h${at + 1}.test`, selector: 's1', algorithm: 'rsa-sha256' as const, privateKey }
+    const results = `mx.h${at + 1}.test; spf=pass; arc=${state}`
+    mail = (await arcSeal(Buffer.from(mail, 'latin1'), { ...key, results, now: Date.UTC(2026, 10, 20) })) + mail
+  }
+  return mail
+}
+
+const ARC_KEY = rsaKey()
+const ARC_ZONE: Zone = Object.fromEntries(
+  [1, 2, 3].map((at) => [`s1._domainkey.h${at}.test`, { TXT: [ARC_KEY.record] }]),
+)
+
+/** The message without one field of one set. */
+const without = (mail: string, field: string, set: number) =>
+  mail.replace(new RegExp(`^ARC-${field}: i=${set};.*\\r\\n(?:[ \\t].*\\r\\n)*`, 'm'), '')
+
+test('chains of our own: what each host sealed holds, and nothing was taken out or changed (RFC 8617)', async () => {
+  const [one, two, three] = [
+    await chained('none'),
+    await chained('none', 'pass'),
+    await chained('none', 'pass', 'pass'),
+  ]
+  const cases: [what: string, mail: string, expected: string][] = [
+    ['no set', ARC_SOURCE, 'none'],
+    ['one host', one, 'pass'],
+    ['two hosts', two, 'pass'],
+    ['three hosts', three, 'pass'],
+    ['a host that found the chain broken (§5.1.1)', await chained('none', 'fail'), 'fail'],
+    ['a body changed behind the last host (§5.2)', `${two}PS\r\n`, 'fail'],
+    ['a field changed behind the last host', two.replace('Subject: Chains', 'Subject: Changed'), 'fail'],
+    ['results changed in the first set', two.replace('mx.h1.test; spf=pass', 'mx.h1.test; spf=fail'), 'fail'],
+    [
+      'a seal changed',
+      one.replace(/(ARC-Seal: .*?;\s*b=\s*)(.)/s, (_, start, c) => start + (c === 'A' ? 'B' : 'A')),
+      'fail',
+    ],
+    ...['Seal', 'Message-Signature', 'Authentication-Results'].flatMap((field): [string, string, string][] => [
+      [`no ${field} in the only set`, without(one, field, 1), 'fail'],
+      [`no ${field} in the first of two sets`, without(two, field, 1), 'fail'],
+    ]),
+    [
+      'no second of three sets',
+      ['Seal', 'Message-Signature', 'Authentication-Results'].reduce((m, f) => without(m, f, 2), three),
+      'fail',
+    ],
+    ['a set twice (§5.2)', one.slice(0, one.indexOf('From:')) + one, 'fail'],
+    ['a set numbered 0 (§4.2.1)', one.replaceAll('i=1;', 'i=0;'), 'fail'],
+    ['a set numbered 51 (§4.2.1)', one.replaceAll('i=1;', 'i=51;'), 'fail'],
+    ['a first seal that says pass', one.replace('cv=none', 'cv=pass'), 'fail'],
+    ['a second seal that says none', two.replace('cv=pass', 'cv=none'), 'fail'],
+  ]
+  for (const [what, mail, expected] of cases) {
+    const verdict = await judge(Buffer.from(mail, 'latin1'), ARC_ZONE)
+    assert.equal(verdict.arc, expected, what)
+    if (expected === 'pass') assert.equal(verdict.arcDomain, `h${mail.split('ARC-Seal:').length - 1}.test`, what)
+  }
+  const { 's1._domainkey.h2.test': _, ...withoutKey } = ARC_ZONE
+  assert.equal((await judge(Buffer.from(two, 'latin1'), withoutKey)).arc, 'fail', 'a key that is gone')
 })
 
 /** RFC 6376 3.4.4 a: white space at the end of a line goes, also where the mail ends without a line break. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '../../../src/config/load.ts'
-import { checkDomainName } from '../../../src/directory/domain-name.ts'
+import { checkDomainName } from '../../../src/directory/names/domain-name.ts'
 import { fixtureBytes, fixtures } from '../../support/fixtures.ts'
 
 const FILE = 'psl/test_psl.txt'

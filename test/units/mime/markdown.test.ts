@@ -6,7 +6,6 @@ import MarkdownIt from 'markdown-it'
 import { cleanContent } from '../../../src/content/clean/clean.ts'
 import { parseMessage, partText } from '../../../src/mime/parse.ts'
 import { findPart } from '../../../src/mime/structure.ts'
-import { fixturesMissing } from '../../support/fixtures.ts'
 import { type ForeignMessage, SUITES } from '../../support/foreign.ts'
 import { Random } from '../../support/random.ts'
 
@@ -66,7 +65,7 @@ function bodiesOf({ content }: ForeignMessage): Bodies {
 
 describe('every vector', () => {
   for (const [suite, messages] of SUITES) {
-    test(`of ${suite} is inert as Markdown, its HTML and its text`, { skip: fixturesMissing(suite) }, () => {
+    test(`of ${suite} is inert as Markdown, its HTML and its text`, () => {
       for (const message of messages()) {
         const { text, html } = bodiesOf(message)
         if (html !== null) assertAllInert({ text: null, html }, message.name)

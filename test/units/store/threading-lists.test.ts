@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { Db } from '../../../src/db/db.ts'
 import type { ParsedMessage } from '../../../src/mime/message.ts'
-import { type JoinedThread, joinThreads } from '../../../src/store/threads/join.ts'
+import { type JoinedThread, joinThreads } from '../../../src/store/entries/join-threads.ts'
 import { connected, lists } from '../../support/conversations.ts'
 import { copyEmptyDatabase } from '../../support/empty-database.ts'
 
