@@ -5,8 +5,7 @@ import { isScramProof, type ScramKeys, type ScramProof, scramServerSignature } f
 import { isAgentSecret, sha256 } from '../base/secrets.ts'
 import { CLIENT_PROTOCOLS, type ClientProtocol } from '../config/client-protocols.ts'
 import type { Keys } from '../directory/keys/keys.ts'
-import type { AppPassword } from '../directory/mailboxes/app-password-record.ts'
-import { APP_PASSWORDS_MAX, type AppPasswords } from '../directory/mailboxes/app-passwords.ts'
+import { APP_PASSWORDS_MAX, type AppPassword, type AppPasswords } from '../directory/mailboxes/app-passwords.ts'
 import type { MailboxPrincipal } from '../directory/names/principal.ts'
 import type { SaslCredentials } from '../net/sasl-exchange.ts'
 

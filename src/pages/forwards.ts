@@ -1,7 +1,7 @@
 // The page where the receiver of forwarded messages confirms, declines or ends them. GET changes nothing; the decision is a form.
 
 import { Type } from 'typebox'
-import type { Forward } from '../directory/mailboxes/forward-record.ts'
+import type { Forward } from '../directory/mailboxes/forwards.ts'
 import { type Route, route } from '../http/route.ts'
 import { TOKEN_PATTERN } from '../people/links.ts'
 import { html, type Markup, when } from './markup.ts'

@@ -3,7 +3,7 @@
 import type { Reader, Tx } from '../db/db.ts'
 import type { ApiKey } from '../directory/keys/keys.ts'
 import type { AppPassword } from '../directory/mailboxes/app-passwords.ts'
-import { type Forward, isLive } from '../directory/mailboxes/forward-record.ts'
+import { type Forward, isLive } from '../directory/mailboxes/forwards.ts'
 import type { Webhook } from '../events/webhooks/records.ts'
 import type { PeopleDeps } from './deps.ts'
 import type { Members } from './members.ts'

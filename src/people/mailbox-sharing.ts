@@ -2,7 +2,7 @@
 
 import { notFound } from '../base/errors.ts'
 import type { Tx } from '../db/db.ts'
-import type { Forward } from '../directory/mailboxes/forward-record.ts'
+import type { Forward } from '../directory/mailboxes/forwards.ts'
 import type { PeopleDeps } from './deps.ts'
 import type { MailboxAccess, MailboxGrant, MailboxGrants } from './grants.ts'
 import type { MadeCredentials } from './made-credentials.ts'

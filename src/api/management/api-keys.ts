@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { notFound, ProductError } from '../../base/errors.ts'
-import { checkPermissions } from '../../directory/keys/key-input.ts'
+import { checkPermissions } from '../../directory/keys/key-record.ts'
 import type { ApiKey as KeyRecord } from '../../directory/keys/keys.ts'
 import { isSubset } from '../../directory/names/permissions.ts'
 import { createdBy, type TeamPrincipal } from '../../directory/names/principal.ts'

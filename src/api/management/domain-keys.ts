@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
 import { notFound } from '../../base/errors.ts'
-import { type DkimKey, isSuperseded, keyRecord } from '../../directory/domains/dkim-key-record.ts'
+import { type DkimKey, isSuperseded, keyRecord } from '../../directory/domains/dkim-keys.ts'
 import type { Domain } from '../../directory/domains/domains.ts'
 import { route } from '../../http/route.ts'
 import { Id, listOf, Words } from '../../http/schema.ts'

@@ -3,14 +3,49 @@
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Clock } from '../../base/clock.ts'
+import { DAY_MS } from '../../base/durations.ts'
 import { conflict } from '../../base/errors.ts'
 import type { Vault } from '../../base/secrets.ts'
 import type { Reader, Row, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
-import { type DkimAlgorithm, type DkimKey, isSuperseded, keyName } from './dkim-key-record.ts'
+import type { DnsRecord } from './dns-records.ts'
 import type { RecordFinding } from './domain-checks.ts'
 
-export type { DkimAlgorithm, DkimKey } from './dkim-key-record.ts'
+export type DkimAlgorithm = 'rsa' | 'ed25519'
+
+/** A DKIM key without its private key; times in ms. */
+export interface DkimKey {
+  n: number
+  /** `s1`, `s2`…: unique within a domain, never reused. */
+  selector: string
+  algorithm: DkimAlgorithm
+  /** Base64 as `p=` publishes it. */
+  public: string
+  /** Whether the last check found its DNS record. */
+  dnsOk: boolean
+  /** When a check first found its DNS record; null before that. */
+  foundAt: number | null
+  createdAt: number
+  /** When a newer key replaced it for signing; null before that. */
+  retiredAt: number | null
+}
+
+/** How long the DNS record of a retired key is needed: messages in transit are still to be verified. */
+export const RETIRED_NEEDED_MS = 7 * DAY_MS
+
+/** The name of its DNS record. */
+function keyName(key: DkimKey, domainName: string): string {
+  return `${key.selector}._domainkey.${domainName}`
+}
+
+export function keyRecord(key: DkimKey, domainName: string): DnsRecord {
+  return { name: keyName(key, domainName), value: `v=DKIM1; k=${key.algorithm}; p=${key.public}` }
+}
+
+/** True when the DNS record of the key is no longer needed. */
+export function isSuperseded(key: DkimKey, now: number): boolean {
+  return key.retiredAt !== null && now >= key.retiredAt + RETIRED_NEEDED_MS
+}
 
 /** A key pair that is not stored yet. */
 export interface DkimPair {

@@ -10,10 +10,12 @@ import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { RowCache } from '../../db/row-cache.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
 import type { MailboxPrincipal, Recognised, TeamPrincipal } from '../names/principal.ts'
-import { checkExpiry, checkPermissions, type KeyInput } from './key-input.ts'
 import {
   type ApiKey,
+  checkExpiry,
+  checkPermissions,
   type IssuedKey,
+  type KeyInput,
   type KeyKind,
   type KeyStatus,
   permissionsOf,

@@ -5,26 +5,66 @@ import type { Clock } from '../../base/clock.ts'
 import { MINUTE_MS } from '../../base/durations.ts'
 import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
-import { deriveScramKeys, type ScramKeys } from '../../base/scram.ts'
+import { deriveScramKeys, SCRAM_KEY_BYTES, type ScramKeys } from '../../base/scram.ts'
 import { sha256, type Vault } from '../../base/secrets.ts'
 import { CLIENT_PROTOCOLS, type ClientProtocol } from '../../config/client-protocols.ts'
 import type { Db, Reader, Row, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
-import { checkExpiry, checkPermissions } from '../keys/key-input.ts'
-import type { KeyStatus } from '../keys/key-record.ts'
-import { checkName } from '../keys/teams.ts'
 import {
-  type AppPassword,
-  type IssuedAppPassword,
-  packScramKeys,
-  presentAppPassword,
-  unpackScramKeys,
-} from './app-password-record.ts'
+  type CredentialRecord,
+  checkExpiry,
+  checkPermissions,
+  type KeyStatus,
+  presentCredential,
+} from '../keys/key-record.ts'
+import { checkName } from '../keys/teams.ts'
 import { loginName } from './mailbox-input.ts'
 import type { Mailbox } from './mailbox-record.ts'
 
-export type { AppPassword, IssuedAppPassword } from './app-password-record.ts'
+/** An app password without its secret, which only `issue` returns. */
+export interface AppPassword extends CredentialRecord {
+  mailboxId: string
+  protocols: readonly ClientProtocol[]
+  /** Whether submission keeps a copy of sent messages in Sent. */
+  savesSent: boolean
+  /** Address without a port. */
+  lastUsedFrom: string | null
+  /** What the program says of itself. */
+  lastUsedClient: string | null
+}
+
+export interface IssuedAppPassword {
+  record: AppPassword
+  secret: string
+}
+
+/** @param now ms; decides whether it has expired */
+export function presentAppPassword(row: Row, now: number): AppPassword {
+  return {
+    ...presentCredential(row, now),
+    mailboxId: row.mailbox_id as string,
+    permissions: JSON.parse(row.permissions as string) as string[],
+    protocols: JSON.parse(row.protocols as string) as ClientProtocol[],
+    savesSent: row.saves_sent === 1,
+    lastUsedFrom: row.last_used_from as string | null,
+    lastUsedClient: row.last_used_client as string | null,
+  }
+}
+
+/** The column `scram`: the keys of each spelling one after the other. */
+function packScramKeys(spellings: readonly ScramKeys[]): Buffer {
+  return Buffer.concat(spellings.flatMap(({ storedKey, serverKey }) => [storedKey, serverKey]))
+}
+
+function unpackScramKeys(column: Uint8Array): ScramKeys[] {
+  const keyAt = (index: number) => column.subarray(index * SCRAM_KEY_BYTES, (index + 1) * SCRAM_KEY_BYTES)
+  const count = Math.floor(column.length / (2 * SCRAM_KEY_BYTES))
+  return Array.from({ length: count }, (_, index) => ({
+    storedKey: keyAt(2 * index),
+    serverKey: keyAt(2 * index + 1),
+  }))
+}
 
 /** Maximum active app passwords of a mailbox (docs/design/mail-programs.md §1.1). A proof of SCRAM is tried against each. */
 export const APP_PASSWORDS_MAX = 25
@@ -35,7 +75,7 @@ const CLIENT_MAX = 200
 const SALT_BYTES = 16
 const ACTIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
 
-export interface AppPasswordInput {
+interface AppPasswordInput {
   name: string
   /** All scopes by default. */
   permissions?: readonly string[]
@@ -46,7 +86,7 @@ export interface AppPasswordInput {
   createdBy: string
 }
 
-export interface AppPasswordFilter {
+interface AppPasswordFilter {
   status?: KeyStatus
   limit: number
   after: PageKey | null

@@ -9,20 +9,79 @@ import type { Db, Reader, Row, Tx } from '../../db/db.ts'
 import { RowCache } from '../../db/row-cache.ts'
 import { baseLocal, countedMailbox } from '../../mime/local-part.ts'
 import { domainName } from '../names/domain-name.ts'
-import { type Forward, isLive, type NewForward, presentForward } from './forward-record.ts'
 import type { Mailbox } from './mailbox-record.ts'
+
+/**
+ * `pending`: the receiver has not answered; `expired`: not in time. `declined` and `ended`: refused by the receiver, before or after
+ * messages were forwarded.
+ */
+export const FORWARD_STATUSES = ['pending', 'active', 'expired', 'declined', 'ended'] as const
+export type ForwardStatus = (typeof FORWARD_STATUSES)[number]
+
+/** An address that receives what a mailbox, or one of its aliases, receives. */
+export interface Forward {
+  id: string
+  teamId: string
+  mailboxId: string
+  /** Null: everything the mailbox receives. */
+  alias: string | null
+  /** As written. */
+  email: string
+  keepsCopy: boolean
+  status: ForwardStatus
+  /** `key_…` or `operator`. */
+  createdBy: string
+  createdAt: number
+  /** Until when the receiver can confirm. */
+  expiresAt: number
+  confirmedAt: number | null
+  endedAt: number | null
+}
+
+export interface NewForward {
+  /** Lower-case; null: everything the mailbox receives. */
+  alias: string | null
+  email: string
+  keepsCopy: boolean
+  createdBy: string
+  /** The secret of the link. */
+  token: string
+}
+
+/** Statuses that count for the limit of addresses. */
+export function isLive({ status }: Pick<Forward, 'status'>): boolean {
+  return status === 'pending' || status === 'active'
+}
+
+function presentForward(row: Row, now: number): Forward {
+  const isLate = row.state === 'pending' && (row.expires_at as number) <= now
+  return {
+    id: row.id as string,
+    teamId: row.team_id as string,
+    mailboxId: row.mailbox_id as string,
+    alias: (row.alias as string) || null,
+    email: row.email as string,
+    keepsCopy: row.keeps_copy === 1,
+    status: isLate ? 'expired' : (row.state as ForwardStatus),
+    createdBy: row.created_by as string,
+    createdAt: row.created_at as number,
+    expiresAt: row.expires_at as number,
+    confirmedAt: row.confirmed_at as number | null,
+    endedAt: row.ended_at as number | null,
+  }
+}
 
 /** Addresses of a mailbox, its aliases included, that are active or can be confirmed. */
 export const FORWARDS_MAX = 10
 /** How long the receiver can confirm, ms. */
-export const CONFIRMATION_MS = 7 * DAY_MS
+const CONFIRMATION_MS = 7 * DAY_MS
 /** Messages that ask for confirmation: to one address within a day, of a team within a day, of all within an hour. */
 export const REQUESTS_PER_ADDRESS = 3
-export const REQUESTS_PER_TEAM = 100
+const REQUESTS_PER_TEAM = 100
 /** Those of a mailbox and of a team within a day to addresses that have not confirmed, whether their forwards are still there or not. */
 export const UNCONFIRMED_PER_MAILBOX = FORWARDS_MAX
 export const UNCONFIRMED_PER_TEAM = 20
-export const REQUESTS_IN_ALL = 1000
+const REQUESTS_IN_ALL = 1000
 /** How long a team cannot ask an address again that has refused, ms. */
 const REFUSAL_MS = 365 * DAY_MS
 /** Forwards that have ended, kept for each mailbox. */

@@ -5,8 +5,7 @@ import { countOf, type NumberRange, piecesOfRanges, rangesInclude } from '../../
 import type { FolderEntry } from '../../store/entries/folders-views.ts'
 import { ENTRY_FLAGS, FLAG_KEYWORDS } from '../../store/entries/keywords.ts'
 import type { UidRange } from '../../store/rows/folders-expunged.ts'
-import { type FetchPlan, planFetch } from '../fetch/fetch-plan.ts'
-import { MessagePage } from '../fetch/message-content.ts'
+import { type FetchPlan, MessagePage, planFetch } from '../fetch/message-content.ts'
 import type { Cursor } from '../grammar/cursor.ts'
 import {
   type FetchItem,
@@ -21,10 +20,9 @@ import { formatRanges, normalizeRanges, rangesOf, readSequenceSet, type Sequence
 import { bad, damagedMessages, no, ok, type TaggedAnswer } from '../session/answers.ts'
 import { command, type ImapSession } from '../session/session.ts'
 import { TimeSlice } from '../session/time-slice.ts'
-import { isUidOnly } from '../session/uid-only.ts'
 import { aheadOf } from '../untagged/fetch-ahead.ts'
 import { FetchWriter } from '../untagged/fetch-writer.ts'
-import { uidsOfSet } from '../untagged/message-sets.ts'
+import { isUidOnly, uidsOfSet } from '../untagged/message-sets.ts'
 import { vanishedSince } from '../untagged/resync.ts'
 import { labelsOf } from '../untagged/updates.ts'
 

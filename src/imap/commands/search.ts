@@ -5,8 +5,8 @@ import { readSearchRequest, type SearchRequest, type SearchReturn } from '../gra
 import { rangesOf } from '../grammar/sets.ts'
 import type { SearchHits } from '../search/hits.ts'
 import { command, type ImapSession } from '../session/session.ts'
-import { assertNumbersAllowed } from '../session/uid-only.ts'
 import { namedOf, sayExtended, sayNumbers } from '../untagged/answers.ts'
+import { assertNumbersAllowed } from '../untagged/message-sets.ts'
 import { searchFolder, selectedForSearch } from '../untagged/run.ts'
 
 const ALL: SearchReturn = {

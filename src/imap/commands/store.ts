@@ -8,8 +8,7 @@ import { STORE_PIECE } from '../grammar/limits.ts'
 import { formatRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
 import { no, ok, type TaggedAnswer } from '../session/answers.ts'
 import { command, type ImapSession } from '../session/session.ts'
-import { fetchName, isUidOnly } from '../session/uid-only.ts'
-import { piecesOf, uidsOfSet } from '../untagged/message-sets.ts'
+import { fetchName, isUidOnly, piecesOf, uidsOfSet } from '../untagged/message-sets.ts'
 import { labelsOf, sayFlags } from '../untagged/updates.ts'
 
 interface StoreArguments {

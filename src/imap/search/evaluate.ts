@@ -8,7 +8,7 @@ import { ENTRY_FLAGS } from '../../store/entries/keywords.ts'
 import type { SystemFlag } from '../grammar/flags.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
 import type { FieldMatches } from './field-matches.ts'
-import { addressesMatch, fieldMatches, matchesSentDay } from './text.ts'
+import { addressesMatch, fieldMatches, matchesSentDay } from './message-text.ts'
 
 /** What is known of a message; members that are absent have not been read. */
 export interface MessageFacts {

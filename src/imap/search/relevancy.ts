@@ -7,7 +7,7 @@ import type { FolderViews } from '../../store/entries/folders-views.ts'
 import { type MailSource, MessagePage } from '../fetch/message-content.ts'
 import type { FuzzyKey, SearchKey } from '../grammar/search-keys.ts'
 import { rangesOf } from '../grammar/sets.ts'
-import { fieldContains, foldedText, hasWords } from './text.ts'
+import { fieldContains, foldedText, hasWords } from './message-text.ts'
 
 /** Scores are from 1 to 100. */
 const BEST = 100

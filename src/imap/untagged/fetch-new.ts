@@ -1,8 +1,7 @@
 // Sends the data items that NOTIFY wants of new messages (RFC 5465 §5.2).
 
 import { type NumberRange, piecesOfRanges } from '../../base/number-ranges.ts'
-import { planFetch } from '../fetch/fetch-plan.ts'
-import { MessagePage } from '../fetch/message-content.ts'
+import { MessagePage, planFetch } from '../fetch/message-content.ts'
 import type { FetchItem } from '../grammar/fetch-items.ts'
 import { FETCH_PAGE } from '../grammar/limits.ts'
 import type { ImapSession } from '../session/session.ts'

@@ -1,10 +1,26 @@
-// Sequence sets of commands as UIDs of the selected folder.
+// Sequence sets of commands as UIDs of the selected folder; sessions with UIDONLY (RFC 9586) neither send nor get sequence numbers.
 
 import type { NumberRange } from '../../base/number-ranges.ts'
 import { normalizeRanges, type SequenceSet, STAR } from '../grammar/sets.ts'
 import { bad } from '../session/answers.ts'
 import type { ImapSession } from '../session/session.ts'
 import { intersectRanges, type UidView } from '../views/views.ts'
+
+/** Whether the session has no sequence numbers. */
+export function isUidOnly({ enabled }: Pick<ImapSession, 'enabled'>): boolean {
+  return enabled.has('UIDONLY')
+}
+
+/** How the answer about one message begins: `* n FETCH`, or `* uid UIDFETCH` (RFC 9586 §3.3). */
+export function fetchName(session: ImapSession, sequence: number, uid: number): string {
+  return isUidOnly(session) ? `* ${uid} UIDFETCH` : `* ${sequence} FETCH`
+}
+
+/** Refuses a search, or known state, with sequence numbers. @throws CommandFailure UIDREQUIRED */
+export function assertNumbersAllowed(session: ImapSession, usesNumbers: boolean): void {
+  if (usesNumbers && isUidOnly(session))
+    throw bad('Sequence numbers cannot be used after ENABLE UIDONLY.', 'UIDREQUIRED')
+}
 
 /**
  * {@link uidsWithin} for commands that name messages.

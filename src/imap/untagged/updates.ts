@@ -7,10 +7,10 @@ import { formatRanges, normalizeRanges } from '../grammar/sets.ts'
 import type { ImapSession } from '../session/session.ts'
 import type { AnnounceOptions } from '../session/session-owner.ts'
 import { TimeSlice } from '../session/time-slice.ts'
-import { fetchName, isUidOnly } from '../session/uid-only.ts'
 import type { SelectedFolder } from '../views/selected.ts'
 import type { UidView } from '../views/views.ts'
 import { announceKeywords, formatFlags } from './flag-texts.ts'
+import { fetchName, isUidOnly } from './message-sets.ts'
 
 /** What is announced of the selected folder. */
 export interface UpdateOptions extends AnnounceOptions {

@@ -8,7 +8,7 @@ import {
   foldedText,
   matchesSentDay,
   sentDay,
-} from '../../../../src/imap/search/text.ts'
+} from '../../../../src/imap/search/message-text.ts'
 
 test('strings are found in the decoded text, whatever their case; accents count', () => {
   const found = (value: string, text: string) => fieldContains(value, foldedText(text))
