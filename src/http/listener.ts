@@ -165,6 +165,8 @@ export class Listener {
 
   #malformed(error: NodeJS.ErrnoException, socket: Socket): void {
     if (this.#ending.has(socket)) return
+    // Browsers open spare connections: an answer on one would be taken for that of the next request (RFC 9112 §9.3).
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) return void socket.destroy()
     const [last, before] = this.#under.get(socket)?.toReversed() ?? []
     if (last?.req.complete === true) {
       this.#ending.add(socket)

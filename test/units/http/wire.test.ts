@@ -385,6 +385,26 @@ describe('bounds of a listener', () => {
   })
 })
 
+describe('a connection that takes too long', () => {
+  test('is closed without a word while nothing was asked, and told so in the middle of a request', async () => {
+    const listener = new Listener({ ...PARTS, refuse: (_, { message }) => message, failed: () => {} })
+    Object.assign(listener.server, { headersTimeout: 1, requestTimeout: 1 })
+    await listener.listen(0, '127.0.0.1')
+    const said = async (sent: string) => {
+      const socket = connect(listener.port, '127.0.0.1')
+      let text = ''
+      socket.on('data', (chunk) => (text += String(chunk))).on('end', () => socket.end())
+      if (sent !== '') socket.write(sent)
+      await once(socket, 'close')
+      return text
+    }
+    const [spare, slow] = await Promise.all([said(''), said('GET / HT')])
+    assert.equal(spare, '')
+    assert.match(slow, /took too long/)
+    await listener.close()
+  })
+})
+
 describe('a port', () => {
   test('that is in use fails the start with the reason, and nothing stays open', async () => {
     const taken = { APP_ORIGIN: 'http://localhost:1', HTTP_PORT: '0', SEND_PORT: String(fixture.port) }
