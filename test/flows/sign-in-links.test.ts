@@ -210,6 +210,24 @@ test('login-link signs in to one team, also for a member of several', async () =
   )
 })
 
+test('login-link opens everything to an operator, also the pages of the operator', async () => {
+  const { people, db } = appliance.app
+  const team = await appliance.team('Operated')
+  await member(appliance, team.id, 'opal@people.example')
+  await db.write((tx) => people.persons.setOperator(tx, 'opal@people.example', true))
+  const cli = new Commands({
+    DATA_DIR: appliance.dataDir,
+    APP_ORIGIN: appliance.origin,
+    MAIL_HOSTS: 'mx.mailstead.test',
+  })
+  const { url } = await cli.json('login-link', 'opal@people.example')
+  const session = await people.signIn(new URL(url).pathname.split('/').at(-1)!)
+  assert.equal(session?.teamId, null)
+  assert.ok(people.isOperator(session!))
+  const narrow = await cli.json('login-link', 'opal@people.example', '--team', team.id)
+  assert.equal((await people.signIn(new URL(narrow.url).pathname.split('/').at(-1)!))?.teamId, team.id)
+})
+
 test('an owner is shown a link for a member; it signs in to this team only, and expires with the owner', async () => {
   const [team, other] = [await appliance.team('Mine'), await appliance.team('Other')]
   const { people } = appliance.app

@@ -63,13 +63,21 @@ export const memberAdd: Command = {
 
 export const loginLink: Command = {
   words: 'login-link',
-  summary: 'Print a one-time link that signs a person in to one team, or opens the invitation of an agent.',
+  summary:
+    'Print a one-time link that signs an operator in, another person to one team, or opens the invitation of an agent.',
   operands: ['email'],
-  options: { team: { value: 'team', says: 'id or name of the team the link opens; required when there are several' } },
+  options: {
+    team: {
+      value: 'team',
+      says: 'id or name of the team the link opens; required for members of several who are no operators',
+    },
+  },
   async run(call) {
     const app = await call.open()
     const email = checkPersonEmail(call.operands[0]!)
-    const { teamId, show } = choose(await linksFor(app, email), email, call.text('team'))
+    const wanted = call.text('team')
+    const isWhole = wanted === undefined && app.people.isOperator({ email, teamId: null })
+    const { teamId, show } = isWhole ? operatorChoice(app, email) : choose(await linksFor(app, email), email, wanted)
     const { url, lines } = await show()
     await app.db.write((tx) => auditCommand(tx, app, 'login-link', { email, teamId }))
     return { data: { url }, lines: [...lines, `  ${url}`] }
@@ -93,11 +101,26 @@ export const signOut: Command = {
   },
 }
 
-/** A link that can be printed for a person; each opens one team. */
-interface Choice {
+/** A link that can be printed for a person. */
+interface Link {
+  /** The team it opens; null for everything that is the person's. */
+  teamId: string | null
+  show(): Promise<{ url: string; lines: readonly string[] }>
+}
+
+/** A link that opens one team. */
+interface Choice extends Link {
   teamId: string
   teamName: string
-  show(): Promise<{ url: string; lines: readonly string[] }>
+}
+
+/** The pages of the operator open to a session that is bound to no team. */
+function operatorChoice({ people, db }: Context, email: string): Link {
+  const lines = [`This link signs the operator ${email} in. It works once, for 15 minutes:`]
+  return {
+    teamId: null,
+    show: async () => ({ url: await db.write((tx) => people.makeOperatorLink(tx, email)), lines }),
+  }
 }
 
 /** The teams a person belongs to, and those of agents that have invited them. */

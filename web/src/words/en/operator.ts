@@ -5,7 +5,8 @@ import { count, plural } from '../../base/numbers.ts'
 export const operator = {
   title: 'Operator',
   notHere: 'These pages belong to the operators of this server',
-  notHereHint: 'An operator makes another one on the machine, with: mailstead operator grant <address>',
+  notHereHint:
+    'An operator makes another one on the machine, with: mailstead operator grant <address>. A link that an owner shows opens one team alone: as an operator, sign in with a passkey or a mailed link.',
   groups: { health: 'Health', mail: 'Mail', users: 'Users', server: 'Server' },
   pages: {
     doctor: 'Doctor',
