@@ -113,6 +113,14 @@ test('dates and numbers follow the chosen locale, sentences their own language',
   assert.equal(plain(size(14_200_000)), '14,2 Mo')
 })
 
+test('dates follow the locale of the browser, also where the pages are in another language', (t) => {
+  t.mock.getter(navigator, 'language', () => 'de-DE')
+  setLocale('', 'en')
+  assert.equal(day(AT, NOW), '8. Mai')
+  assert.equal(count(1220), '1.220')
+  assert.equal(relative(AT, Date.parse(AT) + 180_000), '3 minutes ago')
+})
+
 test('English without a region has days before months; a language of the pages has its own dates', () => {
   setLocale('en', 'en')
   assert.equal(day(AT, NOW), '8 May')

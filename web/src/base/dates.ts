@@ -15,17 +15,14 @@ export function setClock(chosen: Clock): void {
   clock = chosen
 }
 
-const languageOf = (tag: string) => tag.split('-')[0]
-
 /**
  * Sets how dates and numbers are written; `en` is read as British English, which has days before months.
- * @param chosen BCP 47 tag; empty: as the browser writes the language of the pages
+ * @param chosen BCP 47 tag; empty: that of the browser, also where the pages are in another language
  * @param words the language of the pages
  */
 export function setLocale(chosen: string, words = language): void {
   language = words
-  const ofBrowser = languageOf(navigator.language) === languageOf(words) ? navigator.language : words
-  const tag = chosen === '' ? ofBrowser : chosen
+  const tag = chosen === '' ? navigator.language : chosen
   locale = tag === 'en' ? 'en-GB' : tag
 }
 
