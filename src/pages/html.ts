@@ -57,5 +57,5 @@ function textOf(content: PageContent): string {
     `<title>${escaped(content.title)} - Mailstead</title>`,
     `<style>${STYLE}</style>`,
   ]
-  return `<!doctype html>\n<html lang="en"><head>${head.join('')}</head><body>${body.join('')}</body></html>\n`
+  return `<!doctype html>\n<html lang="en"><head>${head.join('')}</head><body><main>${body.join('')}</main></body></html>\n`
 }

@@ -5,6 +5,7 @@ import { agentStories } from './stories/agents.ts'
 import { domainStories } from './stories/domains.ts'
 import { firstRunStories } from './stories/first-run.ts'
 import { frameStories } from './stories/frame.ts'
+import { interruptionStories } from './stories/interruptions.ts'
 import { languageStories } from './stories/languages.ts'
 import { listStories } from './stories/lists.ts'
 import { measureStories } from './stories/measures.ts'
@@ -21,6 +22,7 @@ import type { Story } from './story.ts'
 
 export const STORIES: readonly Story[] = [
   ...frameStories,
+  ...interruptionStories,
   ...languageStories,
   ...listStories,
   ...measureStories,

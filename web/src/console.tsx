@@ -2,23 +2,25 @@
 
 import { effect } from '@preact/signals'
 import { render } from 'preact'
-import { LocationProvider, lazy, Route, Router } from 'preact-iso'
-import { hasSessionEnded, underWay } from './api/client.ts'
+import { LocationProvider, Route, Router } from 'preact-iso'
+import { hasSession, underWay } from './api/client.ts'
 import { ApiError } from './api/errors.ts'
 import { loadSelf, self } from './api/session.ts'
 import { setLocale, setTimeZone } from './base/dates.ts'
 import { Console } from './console/console.tsx'
 import { moreEntries } from './frame/palette.tsx'
 import { Proof } from './frame/proof.tsx'
+import { SessionEnded, signInHref } from './frame/session-ended.tsx'
 import { followPreferences } from './live/preferences.ts'
 import { markForeignText } from './parts/foreign.tsx'
+import { lazyPage } from './parts/lazy-page.tsx'
 import { ErrorCard } from './parts/quiet.tsx'
 import { SignIn } from './sign-in/sign-in.tsx'
 import { loadLanguage } from './words/language.ts'
 
-const FirstRun = lazy(() => import('./first-run/first-run.tsx').then((module) => module.FirstRun))
-const Operator = lazy(() => import('./operator/operator.tsx').then((module) => module.Operator))
-const Me = lazy(() => import('./me/me.tsx').then((module) => module.Me))
+const FirstRun = lazyPage(() => import('./first-run/first-run.tsx').then((module) => module.FirstRun))
+const Operator = lazyPage(() => import('./operator/operator.tsx').then((module) => module.Operator))
+const Me = lazyPage(() => import('./me/me.tsx').then((module) => module.Me))
 
 function App() {
   return (
@@ -36,6 +38,7 @@ function App() {
         <Route default component={Console} />
       </Router>
       <Proof />
+      <SessionEnded />
     </LocationProvider>
   )
 }
@@ -45,10 +48,7 @@ const root = document.getElementById('app')!
 /** Pages that need no session. */
 const OPEN_PAGES = /^\/(?:sign-in|first-run)(?:\/|$)/
 
-function toSignIn(): void {
-  const next = location.pathname + location.search
-  location.replace(`/sign-in?next=${encodeURIComponent(next)}`)
-}
+const toSignIn = () => location.replace(signInHref())
 
 moreEntries.value = () => import('./palette-entries.ts').then((module) => module.paletteEntries())
 
@@ -59,10 +59,8 @@ async function start(): Promise<void> {
   if (!OPEN_PAGES.test(location.pathname)) {
     await loadSelf()
     if (self.value === null) return toSignIn()
+    hasSession.value = true
     void followPreferences()
-    effect(() => {
-      if (hasSessionEnded.value) toSignIn()
-    })
   }
   setTimeZone(self.value?.time_zone ?? null)
   const locale = self.value?.locale ?? ''

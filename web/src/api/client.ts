@@ -1,6 +1,6 @@
 // The client of the API: `/as/{actor}/…` with the cookie of the person, `/me/v1` for what concerns the person.
 
-import { signal } from '@preact/signals'
+import { type Signal, signal } from '@preact/signals'
 import createClient, { type Client } from 'openapi-fetch'
 import { type ApiError, errorOf, noAnswer } from './errors.ts'
 import type { paths } from './schema.d.ts'
@@ -15,11 +15,17 @@ export interface ListPart<T> {
   next: string | null
 }
 
-/** Set while a request waits for the person to prove who they are; called with whether they did. */
-export const proofWanted = signal<((isProven: boolean) => void) | null>(null)
+/** A question that requests wait for; called with whether the person did what it asks. */
+type Question = Signal<((isDone: boolean) => void) | null>
 
-/** Set when the session has ended: the person has to sign in again. */
-export const hasSessionEnded = signal(false)
+/** Set while a request waits for the person to prove who they are. */
+export const proofWanted: Question = signal(null)
+
+/** Set while requests wait for the person to sign in again, because the session has ended. */
+export const signInWanted: Question = signal(null)
+
+/** Set once a session is known: before, a request without a session waits for nothing. */
+export const hasSession = signal(false)
 
 /** How many requests wait for their answer. */
 export const underWay = signal(0)
@@ -41,30 +47,41 @@ export const operatorApi: Client<OperatorPaths> = createClient<OperatorPaths>({ 
 /** What concerns the signed-in person. */
 export const meApi: Client<PersonPaths> = createClient<PersonPaths>({ baseUrl: '/me/v1', fetch: send })
 
-/** Requests that prove who a person is: 401 says that the proof is wrong, not that the session has ended. */
-const PROOFS = /^\/me\/v1\/(?:sign-in|confirm|first-run)/
+/** Requests that prove who a person is, or end the session: 401 says that the proof is wrong, or that nothing is left to do. */
+const PROOFS = /^\/me\/v1\/(?:sign-in|confirm|first-run|session$)/
+const SELF = '/me/v1/self'
 
-/** Sends a request; asks for a fresh proof when the server wants one, and repeats it once. */
+/** Sends a request; asks for a new session or a fresh proof when the server wants one, and repeats it once. */
 async function send(request: Request): Promise<Response> {
   const first = withMark(request)
   const again = first.clone()
   const response = await answerOf(first)
-  if (response.status === 401 && !PROOFS.test(new URL(request.url).pathname)) hasSessionEnded.value = true
+  if (response.status === 401 && waitsForSession(new URL(request.url).pathname)) {
+    return (await ask(signInWanted)) ? answerOf(again) : response
+  }
   if (response.status !== 403 || !(await wantsProof(response))) return response
-  return (await askForProof()) ? answerOf(again) : response
+  return (await ask(proofWanted)) ? answerOf(again) : response
 }
 
-let proof: Promise<boolean> | null = null
+/** While the person is asked to sign in, the question itself looks who is signed in. */
+function waitsForSession(path: string): boolean {
+  return hasSession.value && !PROOFS.test(path) && (path !== SELF || signInWanted.value === null)
+}
 
-/** One question for all requests that wait for the proof. */
-function askForProof(): Promise<boolean> {
-  proof ??= new Promise<boolean>((resolve) => {
-    proofWanted.value = resolve
+const answers = new Map<Question, Promise<boolean>>()
+
+/** One question for all requests that wait for the same. */
+function ask(question: Question): Promise<boolean> {
+  const waiting = answers.get(question)
+  if (waiting !== undefined) return waiting
+  const answer = new Promise<boolean>((resolve) => {
+    question.value = resolve
   }).finally(() => {
-    proofWanted.value = null
-    proof = null
+    question.value = null
+    answers.delete(question)
   })
-  return proof
+  answers.set(question, answer)
+  return answer
 }
 
 /** The header that no other site can send. */

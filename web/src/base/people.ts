@@ -2,10 +2,11 @@
 
 const HUES = 8
 
-/** Two letters of a name, or of an address. */
+/** Two letters of a name, or of an address; without what cannot be seen in it. */
 export function initials(name: string): string {
   const words = name
     .replace(/@.*$/, '')
+    .replace(/[\p{C}\u200b]/gu, '')
     .split(/[\s._-]+/)
     .filter(Boolean)
   const letters =

@@ -1,22 +1,28 @@
 // The console of one team: its pages and the sidebar that leads to them.
 
 import { useEffect, useMemo } from 'preact/hooks'
-import { lazy, Route, Router, useLocation, useRoute } from 'preact-iso'
+import { Route, Router, useLocation, useRoute } from 'preact-iso'
 import { self } from '../api/session.ts'
 import { Frame, type SideGroup } from '../frame/frame.tsx'
 import type { PaletteEntry } from '../frame/palette.tsx'
 import { follow } from '../live/stream.ts'
+import { lazyPage } from '../parts/lazy-page.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/quiet.tsx'
 import { pageNames } from '../words/en/pages.ts'
 import { shell as words } from '../words/en/shell.ts'
 import { CONSOLE_PAGES, type ConsolePage } from './pages.ts'
 import { Counts } from './shell/counts.tsx'
+import { findRecords } from './shell/find-records.ts'
 import { pageOfId } from './shell/record-pages.ts'
 import { type OpenTeam, openTeam, TeamContext } from './team.ts'
 
 const ROUTES = CONSOLE_PAGES.flatMap(({ name, routes }) =>
-  Object.entries(routes).map(([path, load]) => ({ path: path === '' ? '/' : `/${path}`, name, component: lazy(load) })),
+  Object.entries(routes).map(([path, load]) => ({
+    path: path === '' ? '/' : `/${path}`,
+    name,
+    component: lazyPage(load),
+  })),
 )
 
 const GROUPS = [null, 'addresses', 'traffic', 'programs', 'team'] as const
@@ -82,6 +88,7 @@ export function Console() {
         room={words.console}
         teamId={team.id}
         openId={(id) => pageOfId(id, team)}
+        findRecords={(text) => findRecords(team, text)}
         creates={createsOf(team)}
       >
         {team.permissions.length === 0 ? <NothingOpen /> : <Pages key={team.id} />}

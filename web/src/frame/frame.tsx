@@ -38,6 +38,8 @@ interface FrameProps {
   teamId: string | null
   /** The page of a record, by its id. */
   openId?: (id: string) => PaletteEntry | null
+  /** Records by their names. */
+  findRecords?: (text: string) => Promise<PaletteEntry[]>
   /** What can be made on the pages. */
   creates?: readonly PaletteEntry[]
   children: ComponentChildren
@@ -83,7 +85,17 @@ function commands(): PaletteEntry[] {
   ]
 }
 
-export function Frame({ groups, room, teamId, openId = () => null, creates = [], children }: FrameProps) {
+const findNothing = async () => []
+
+export function Frame({
+  groups,
+  room,
+  teamId,
+  openId = () => null,
+  findRecords = findNothing,
+  creates = [],
+  children,
+}: FrameProps) {
   const { path } = useLocation()
   const [isMenuShown, setMenuShown] = useState(false)
   useEffect(() => setMenuShown(false), [path])
@@ -117,7 +129,7 @@ export function Frame({ groups, room, teamId, openId = () => null, creates = [],
         {children}
       </main>
       <Toasts />
-      <Palette entries={entriesOf(groups, creates)} openId={openId} />
+      <Palette entries={entriesOf(groups, creates)} openId={openId} findRecords={findRecords} />
       <Shortcuts />
     </div>
   )

@@ -1,6 +1,7 @@
-// The command palette: every page and action by a few letters, every record by its id. Ctrl-K opens it.
+// The command palette: every page and action by a few letters, every record by its name or id. Ctrl-K opens it.
 
 import { signal } from '@preact/signals'
+import type { RefObject } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import type { IconName } from '../look/icons.ts'
@@ -54,10 +55,34 @@ interface PaletteProps {
   entries: readonly PaletteEntry[]
   /** The page of a record, by its id. */
   openId: (id: string) => PaletteEntry | null
+  /** Records by their names. */
+  findRecords: (text: string) => Promise<PaletteEntry[]>
 }
 
-export function Palette({ entries, openId }: PaletteProps) {
-  return isPaletteOpen.value ? <OpenPalette entries={entries} openId={openId} /> : null
+export function Palette(props: PaletteProps) {
+  return isPaletteOpen.value ? <OpenPalette {...props} /> : null
+}
+
+const PAUSE_MS = 200
+const SHORTEST = 2
+
+/** The records of a text, once it has not changed for a moment. */
+function useRecords(text: string, findRecords: PaletteProps['findRecords']): PaletteEntry[] {
+  const [records, setRecords] = useState<PaletteEntry[]>([])
+  const name = text.trim()
+  useEffect(() => {
+    setRecords([])
+    if (name.length < SHORTEST) return undefined
+    let isOld = false
+    const timer = setTimeout(() => {
+      void findRecords(name).then((matches) => isOld || setRecords(matches))
+    }, PAUSE_MS)
+    return () => {
+      isOld = true
+      clearTimeout(timer)
+    }
+  }, [name])
+  return records
 }
 
 /** The actions of the open page, the entries of the frame, and those of applications that are loaded now. */
@@ -74,15 +99,8 @@ function useAllEntries(entries: readonly PaletteEntry[]): PaletteEntry[] {
   return distinct([...actions, ...entries, ...more])
 }
 
-function OpenPalette({ entries, openId }: PaletteProps) {
-  const { route } = useLocation()
-  const dialog = useRef<HTMLDialogElement>(null)
-  const [text, setText] = useState('')
-  const [active, setActive] = useState(0)
-  const id = useId()
-  const all = useAllEntries(entries)
-  const record = openId(text.trim())
-  const shown = record === null ? matching(all, text) : [record]
+/** Opens the dialog, and gives the focus back. */
+function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
   // Before the next key press: what is typed at once is meant for the field.
   useLayoutEffect(() => {
     const before = document.activeElement
@@ -91,6 +109,19 @@ function OpenPalette({ entries, openId }: PaletteProps) {
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
   }, [])
+}
+
+function OpenPalette({ entries, openId, findRecords }: PaletteProps) {
+  const { route } = useLocation()
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [text, setText] = useState('')
+  const [active, setActive] = useState(0)
+  const id = useId()
+  const all = useAllEntries(entries)
+  const record = openId(text.trim())
+  const records = useRecords(text, findRecords)
+  const shown = record === null ? [...matching(all, text), ...records] : [record]
+  useModal(dialog)
   const close = () => {
     isPaletteOpen.value = false
   }

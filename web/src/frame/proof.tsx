@@ -11,6 +11,7 @@ import { TextField } from '../parts/field.tsx'
 import { ToneLine } from '../parts/marks.tsx'
 import { common } from '../words/en/common.ts'
 import { shell } from '../words/en/shell.ts'
+import { signInHref } from './session-ended.tsx'
 
 const words = shell.proof
 
@@ -73,7 +74,7 @@ function ProofDialog({ answer }: { answer: (isProven: boolean) => void }) {
 function SignInAgain({ onClose }: { onClose: () => void }) {
   const leave = () => {
     onClose()
-    location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`)
+    location.assign(signInHref())
   }
   const foot = (
     <>

@@ -1,8 +1,9 @@
 // The pages of the operators of this server, and the sidebar that leads to them.
 
-import { lazy, Route, Router } from 'preact-iso'
+import { Route, Router } from 'preact-iso'
 import { self } from '../api/session.ts'
 import { Frame, type SideGroup } from '../frame/frame.tsx'
+import { lazyPage } from '../parts/lazy-page.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/quiet.tsx'
 import { operator as words } from '../words/en/operator.ts'
@@ -11,7 +12,7 @@ import { OPERATOR_PAGES, operatorHref } from './pages.ts'
 
 const ROUTES = OPERATOR_PAGES.map(({ name, load }) => ({
   path: operatorHref(name).slice('/operator'.length) || '/',
-  component: lazy(load),
+  component: lazyPage(load),
 }))
 
 const GROUPS = ['health', 'mail', 'users', 'server'] as const

@@ -65,9 +65,11 @@ export function ButtonLink({
   icon,
   children,
   download,
-}: Common & { href: string; download?: string }) {
+  isNewTab = false,
+}: Common & { href: string; download?: string; isNewTab?: boolean }) {
+  const target = isNewTab ? { target: '_blank', rel: 'noopener' } : {}
   return (
-    <a class={`button ${kind} ${size}`} href={href} download={download}>
+    <a class={`button ${kind} ${size}`} href={href} download={download} {...target}>
       {icon && <Icon name={icon} />}
       {children}
     </a>

@@ -139,7 +139,11 @@ function Sender({ row }: { row: InboundLog }) {
 
 /** What decided: the reason of a refusal, else the result of DMARC. */
 function Checks({ row }: { row: InboundLog }) {
-  if (row.reason !== null) return <span class={TONES[row.status]}>{row.detail}</span>
+  if (row.reason !== null) {
+    // The reply to an accepted message says that it was queued, also where it was put in Junk.
+    const isRefused = row.status === 'refused' || row.status === 'deferred'
+    return <span class={TONES[row.status]}>{isRefused ? row.detail : (words.reasons[row.reason] ?? row.reason)}</span>
+  }
   const dmarc = row.authentication?.dmarc
   if (dmarc === undefined) return null
   return (

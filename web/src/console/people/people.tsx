@@ -54,6 +54,7 @@ export function People() {
         label={words.title}
         pages={pages}
         isTall
+        isNamed
         opened={{
           id: filters.get('open') ?? null,
           toggle: (id) => filters.set('open', id),
@@ -114,7 +115,7 @@ function columnsOf(choose: ((step: Step) => void) | null, maySeeLinks: boolean):
     },
     {
       head: '',
-      class: 'number',
+      class: 'number corner',
       cell: (member) =>
         choose !== null && (
           <Menu

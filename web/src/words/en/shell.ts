@@ -10,7 +10,7 @@ export const shell = {
   search: 'Search, or paste any id',
   searchPages: 'Search pages',
   searchKey: 'Ctrl K',
-  nothingFound: 'No page has this name.',
+  nothingFound: 'Nothing has this name.',
   onThisPage: 'This page',
   shortcuts: 'Keyboard shortcuts',
   shortcutList: [
@@ -55,6 +55,20 @@ export const shell = {
     keys: 'New key',
   },
   opens: (what: string) => `Open ${what}`,
+  ended: {
+    title: 'Sign in again',
+    text: (email: string) =>
+      `The session of ${email} has ended. What you typed stays on this page, and what was not sent is sent after you have signed in.`,
+    passkey: 'Sign in with a passkey',
+    signIn: 'Sign in',
+    otherTab: 'Sign in in another tab',
+    leave: 'Leave the page',
+    failed: 'That did not match. You are not signed in.',
+  },
+  notLoaded: 'This page did not load',
+  notLoadedHint:
+    'The server did not send a part of the program. It may have been updated, or the connection failed. Load it again.',
+  loadAgain: 'Load it again',
   proof: {
     title: 'Is it still you?',
     text: 'This changes who has access. Confirm it once; it holds for 15 minutes.',
