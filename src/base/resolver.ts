@@ -17,10 +17,13 @@ export interface AskedServer {
   error: string | null
 }
 
+/** The code of a name whose aliases (CNAME) form a loop, or are more than any server follows; node:dns has none. */
+export const ALIAS_LOOP = 'ECNAMELOOP'
+
 export interface Resolver {
   /**
    * The records of a name, in the forms and with the error codes (ENOTFOUND, ENODATA, ESERVFAIL, ETIMEOUT…) of
-   * node:dns/promises resolve(), so that it can replace it.
+   * node:dns/promises resolve(), so that it can replace it; ALIAS_LOOP besides.
    */
   resolve(name: string, type: string): Promise<unknown[]>
   /**
@@ -195,7 +198,7 @@ class CachingResolver implements Resolver {
       hops += found.hops
       name = found.alias
     }
-    return { code: 'ESERVFAIL', ttl: 0, bytes: 0 }
+    return { code: ALIAS_LOOP, ttl: 0, bytes: 0 }
   }
 
   /** The answer of the authoritative servers; null when they do not answer, or answer with a CNAME without its target. */
@@ -311,7 +314,7 @@ function readReply(reply: DnsReply, type: string, name: string): AnswerRecords {
     owner = alias.toLowerCase()
     ttl = Math.min(ttl, next.ttl)
   }
-  if (hops > MAX_CNAMES) return { outcome: { code: 'ESERVFAIL', ttl: 0, bytes }, alias: null, hops }
+  if (hops > MAX_CNAMES) return { outcome: { code: ALIAS_LOOP, ttl: 0, bytes }, alias: null, hops }
   const code = reply.rcode === 'NOERROR' ? 'ENODATA' : (CODE_OF.get(reply.rcode) ?? 'ESERVFAIL')
   const negative = { code, ttl: Math.min(ttl, negativeTtl(reply, code)), bytes }
   // An SOA confirms that the last name of the chain has no such records; without it that name is queried next.
@@ -335,4 +338,21 @@ function parseServer(text: string): NameServer {
   const address = parts?.[1] ?? parts?.[2] ?? ''
   if (isIP(address) === 0) throw new TypeError(`${text} is not a name server: an ip or ip:port is expected`)
   return { address, port: Number(parts?.[3] ?? 53) }
+}
+
+/** Whether the aliases of a name form a loop: most recursive servers say SERVFAIL then, as for a server in trouble. */
+export async function hasAliasLoop(resolver: Pick<Resolver, 'resolve'>, name: string): Promise<boolean> {
+  const seen = new Set<string>()
+  let current = name.toLowerCase()
+  while (!seen.has(current)) {
+    if (seen.size > MAX_CNAMES) return true
+    seen.add(current)
+    try {
+      const [target] = await resolver.resolve(current, 'CNAME')
+      current = String(target).toLowerCase().replace(/\.$/, '')
+    } catch {
+      return false
+    }
+  }
+  return true
 }

@@ -5,7 +5,7 @@ import type { Agent, Dispatcher } from 'undici'
 import { isLocalError } from './local-errors.ts'
 import type { Log } from './log.ts'
 import { isPublicAddress } from './public-address.ts'
-import type { Resolver } from './resolver.ts'
+import { ALIAS_LOOP, type Resolver } from './resolver.ts'
 
 /** Total timeout, from the DNS lookup to the last byte read (docs/design/events.md §3). ms. */
 export const TOTAL_MS = 10_000
@@ -268,7 +268,10 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 const BUSY = [429, 503]
 const NO_ANSWER = { status: 0, body: null, retryAfter: null, accepted: false, mayAskToWait: false }
 const RESET = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-const DNS = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ETIMEOUT', 'EBADNAME', 'EFORMERR', 'ENOTIMP'])
+const DNS = new Set([
+  ...['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ETIMEOUT', 'EBADNAME', 'EFORMERR', 'ENOTIMP'],
+  ALIAS_LOOP,
+])
 
 function explain(error: unknown, timedOut: boolean, totalMs: number): { problem: PostProblem; text: string } {
   const code = (error as { code?: string }).code ?? ''

@@ -17,8 +17,8 @@ export interface FailedRecipient {
   reason: string
   /** The reply of the remote server; "" when there was none. */
   diagnostic: string
-  /** ms */
-  lastAttemptAt: number
+  /** ms; null when nothing was attempted. */
+  lastAttemptAt: number | null
 }
 
 export interface DsnInput {
@@ -107,7 +107,7 @@ function statusPart({ reportingMta, envelopeId, arrivedAt, recipients }: DsnInpu
     'Action: failed',
     `Status: ${status}`,
     ...(diagnostic === '' ? [] : [`Diagnostic-Code: smtp; ${ascii(diagnostic)}`]),
-    `Last-Attempt-Date: ${rfc5322Date(lastAttemptAt)}`,
+    ...(lastAttemptAt === null ? [] : [`Last-Attempt-Date: ${rfc5322Date(lastAttemptAt)}`]),
   ])
   const text = [...perMessage, ...each].map((line) => `${line.slice(0, FIELD_MAX)}\r\n`).join('')
   return { fields: foldedField('Content-Type', [' message/delivery-status']), body: [Buffer.from(text, 'latin1')] }

@@ -113,7 +113,7 @@ test('the undelivered messages are reported as delayed, and need few connections
   await passUntil(
     async () => {
       const row = appliance.app.db.read.get<{ total: number }>(
-        `SELECT count(*) AS total FROM deliveries WHERE status_reason LIKE 'deferred: mx.dead.example did not answer%'`,
+        `SELECT count(*) AS total FROM deliveries WHERE status_reason LIKE 'deferred: %mx.dead.example did not answer%'`,
       )
       return row!.total === MESSAGES
     },
@@ -122,6 +122,11 @@ test('the undelivered messages are reported as delayed, and need few connections
   )
   const { most } = appliance.app.db.read.get<{ most: number }>('SELECT max(attempts) AS most FROM deliveries')!
   assert.equal(most, 1)
+  const { wrong } = appliance.app.db.read.get<{ wrong: number }>(
+    `SELECT count(*) AS wrong FROM deliveries
+     WHERE status = 'pending' AND (attempts = 0) <> (status_reason LIKE 'deferred: Not tried yet: %')`,
+  )!
+  assert.equal(wrong, 0, 'a delay without an attempt says so')
   assert.ok(hanging.connections <= 6, String(hanging.connections))
 })
 

@@ -22,6 +22,9 @@ const remote = await startMailServer({
 const zone = {
   'customer.example': { MX: [{ priority: 10, exchange: 'mx.customer.example' }] },
   'mx.customer.example': { A: ['127.0.0.1'] },
+  'silent.example': { MX: [{ priority: 0, exchange: '.' }] },
+  'round.example': { CNAME: 'about.example' },
+  'about.example': { CNAME: 'round.example' },
 }
 const appliance = await startAppliance({
   clock,
@@ -105,6 +108,39 @@ test('a message to a mailbox here is delivered locally', async () => {
   assert.equal(remote.messages.length, before)
   const messages = await walk<{ subject: string }>(appliance, '/mailbox/messages', ana.key)
   assert.ok(messages.some(({ subject }) => subject === 'Inside'))
+})
+
+test('a message that no server was asked about comes back with the reason, and no server is named', async () => {
+  const before = remote.connections
+  const to = ['a@silent.example', 'b@round.example', 'c@nowhere.example'].map((email) => ({ email, name: '' }))
+  const [id] = await send(byAna, mail('', { from: { email: 'ana@shop.test', name: '' }, to }))
+  const rows = await walk<DeliveryLogJson>(appliance, `/emails/logs?message_id=${id}`, team.key)
+  assert.deepEqual(rows.map(({ status_reason: reason }) => reason).sort(), [
+    'bounced: 5.1.10 silent.example accepts no mail (null MX).',
+    'bounced: 5.1.2 There is no domain nowhere.example.',
+    'bounced: 5.4.4 The aliases (CNAME) of round.example form a loop in DNS.',
+  ])
+  for (const { id: log, attempts } of rows) {
+    assert.equal(attempts, 0)
+    const { timeline } = (await appliance.get(`/emails/logs/${log}`, team.key)).body.data
+    assert.deepEqual(
+      timeline.map(({ type }: { type: string }) => type),
+      ['accepted', 'bounced'],
+    )
+  }
+  const bounced = appliance.app.db.read.all<{ body: string }>(
+    `SELECT body FROM events WHERE type = 'message.bounced' AND body LIKE ?`,
+    [`%${id}%`],
+  )
+  for (const { body } of bounced) assert.equal(JSON.parse(body).data.bounce.reporting_mta, null)
+  assert.equal(bounced.length, 3)
+  const [notice] = await walk<{ id: string; subject: string }>(appliance, '/mailbox/messages?limit=1', ana.key)
+  assert.match(notice!.subject, /^Not delivered: /)
+  const { raw } = (await appliance.get(`/mailbox/messages/${notice!.id}/raw`, ana.key)).body.data
+  const text = Buffer.from(raw, 'base64').toString().replaceAll('=\r\n', '')
+  assert.match(text, /silent\.example accepts no mail \(null MX\)\./)
+  assert.doesNotMatch(text, /refused|remote server|Diagnostic-Code|Remote-MTA|Last-Attempt-Date/)
+  assert.equal(remote.connections, before)
 })
 
 test('a deferred message is retried on the schedule, and given up after two days', async () => {

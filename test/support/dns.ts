@@ -4,7 +4,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Question, TRUNCATED_RESPONSE } from 'dns-packet'
-import type { Resolver } from '../../src/base/resolver.ts'
+import { ALIAS_LOOP, type Resolver } from '../../src/base/resolver.ts'
 
 /** The records of one name. */
 export interface Names {
@@ -138,6 +138,8 @@ interface Found {
   answers: Answer[]
   exists: boolean
   fault?: DnsError
+  /** The aliases form a loop. */
+  isLoop?: boolean
 }
 
 /** The records of the zone, with aliases followed as by a recursive server. */
@@ -157,7 +159,7 @@ function lookUp(zone: Zone, asked: string, type: string): Found {
     answers.push({ type: 'CNAME', name, ttl: names.ttl ?? 0, data: names.CNAME })
     name = names.CNAME
   }
-  return { answers, exists: true }
+  return { answers, exists: true, isLoop: true }
 }
 
 function recordsOf(names: Names, name: string, type: string): Answer[] {
@@ -196,6 +198,7 @@ export function zoneResolver(zone: Zone): Resolver & { queries: Query[] } {
     const found = lookUp(zone, name.replace(/\.$/, ''), type)
     if (found.fault === 'silent') throw failed('ETIMEOUT')
     if (found.fault !== undefined && found.fault !== 'truncate') throw failed(`E${found.fault.toUpperCase()}`)
+    if (found.isLoop) throw failed(ALIAS_LOOP)
     const records = found.answers.filter((answer) => answer.type === type) as unknown as { data: never }[]
     if (records.length === 0) throw failed(found.exists ? 'ENODATA' : 'ENOTFOUND')
     return records.map(({ data }) => shown(type, data))

@@ -1,6 +1,6 @@
 // Looks up DNS records of one name for a check that a person reads: bounded texts, and whether the answer is definite.
 
-import type { AskedServer, Resolver } from '../../base/resolver.ts'
+import { ALIAS_LOOP, type AskedServer, type Resolver } from '../../base/resolver.ts'
 
 /** Bounds of the values shown: records per name, and characters of each. */
 export const FOUND_MAX = 20
@@ -55,7 +55,7 @@ export async function lookUp(
     return { values: read(await resolver.fresh(name, type, note)), definite: true, asked }
   } catch (error) {
     const code = (error as { code?: string }).code
-    // Only "no such name" and "no such record" are answers; anything else is a name server in trouble.
-    return { values: [], definite: code === 'ENOTFOUND' || code === 'ENODATA', asked }
+    // "No such name", "no such record" and aliases that form a loop are answers; anything else is a name server in trouble.
+    return { values: [], definite: code === 'ENOTFOUND' || code === 'ENODATA' || code === ALIAS_LOOP, asked }
   }
 }

@@ -72,6 +72,8 @@ export type Handed =
       remoteIds: readonly string[]
       /** Name of the server that answered. */
       peer: string
+      /** True when DNS names no server that could be asked: nothing was attempted. */
+      isUnroutable?: true
     }
   /** The account failed before it accepted anything: another account may be used (docs/design/sending.md §7, last sentence). */
   | { kind: 'unavailable'; stage: Stage; reply: RemoteReply; cause: DelayCause; retryAfterMs: number | null }

@@ -161,13 +161,13 @@ const SMTP_REPLY = /^[245]\d\d(?![\d.])/
 /** An enhanced status code before a sentence (RFC 3463). */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 
-function failedOf({ to, statusReason, lastReply, updatedAt }: DeliveryState): FailedRecipient {
+function failedOf({ to, statusReason, lastReply, updatedAt, attempts }: DeliveryState): FailedRecipient {
   const [word = '', ...rest] = (statusReason ?? '').split(': ')
   const { status, reason } = REASONS.get(word) ?? UNKNOWN
   const hasReply = word.startsWith('bounced') || word === 'expired'
   const text = hasReply ? (lastReply ?? rest.join(': ')) : ''
   const code = word.startsWith('bounced') ? findCodes(text).enhancedCode : null
-  const recipient = { email: to, status: code ?? status, lastAttemptAt: updatedAt }
+  const recipient = { email: to, status: code ?? status, lastAttemptAt: attempts === 0 ? null : updatedAt }
   if (SMTP_REPLY.test(text)) return { ...recipient, reason, diagnostic: text }
   // RFC 3464 §2.3.6: a diagnostic code of the type smtp is the reply of an SMTP server. Without one no server refused the message.
   const sentences = hasReply

@@ -134,6 +134,10 @@ export class DeliveryAttempt {
     if (handed === null) release()
     if (handed === null || handed.kind === 'not_tried') return handed
     if (this.#worker.signal.aborted) return this.#recordAborted(items, handed, route)
+    if (handed.isUnroutable) {
+      await this.recordOutcomes(items, this.#outcomesOf(items, handed), carrier)
+      return null
+    }
     // An attempt counts even when no server could be reached.
     const kept = marked.length > 0 ? marked : await this.#mark(items, route)
     const outcomes = this.#outcomesOf(items, handed)

@@ -12,7 +12,7 @@ import type { BatchReads } from './batch-reads.ts'
 import type { LimitKey } from './concurrency.ts'
 import { type AccountRoute, type AttemptItem, DeliveryAttempt, type WorkerDeps } from './delivery-attempt.ts'
 import type { RunnerDeps } from './deps.ts'
-import { deferOrExpire, deferUntil, ownReply } from './outcomes.ts'
+import { deferOrExpire, deferUntil, ownReply, untriedReply } from './outcomes.ts'
 import { expiryOf } from './schedule.ts'
 
 /** A wait for a quota window up to this long is not logged as a delay, in ms. */
@@ -206,7 +206,7 @@ export class MessageDelivery {
     }
     const { reply, cause } = failure
     const outcomes = items.map(({ delivery }) =>
-      deferUntil(dueAt(), reply, cause, this.#attempt.clockOf(delivery, now)),
+      deferUntil(dueAt(), untriedReply(reply), cause, this.#attempt.clockOf(delivery, now)),
     )
     await this.#attempt.recordOutcomes(items, outcomes, null)
     return NONE_UNSENT

@@ -31,6 +31,11 @@ export function deferOrExpire(reply: RemoteReply, cause: DelayCause, clock: Deli
   return { kind: 'deferred', reply, cause, nextAt }
 }
 
+/** The reply of a delivery that was not attempted, because its destination is known to fail: no server said it about this message. */
+export function untriedReply({ text }: RemoteReply): RemoteReply {
+  return ownReply(`Not tried yet: the last attempt at this destination failed. ${text}`)
+}
+
 /** Deferred until that time (ms) without an attempt, or expired when the last one was due. */
 export function deferUntil(
   until: number,
@@ -54,7 +59,8 @@ export function outcomeOf(handed: Extract<Handed, { kind: 'answered' }>, index: 
     return { kind: 'rejected', reason: isTooLarge(reply) ? 'message_too_large' : 'content_refused', detail: reply.text }
   }
   const { type, subType } = classifyReply(reply, verdict.about === 'content' ? 'data' : null)
-  const reportingMta = handed.peer
+  // Our own sentence is not the word of a server.
+  const reportingMta = reply.smtpCode === null && reply.server === undefined ? null : handed.peer
   return { kind: 'bounced', reply, type, subType, reportingMta, afterAccept: false, occurredAt: clock.now }
 }
 

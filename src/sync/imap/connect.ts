@@ -95,6 +95,9 @@ async function allowedAddresses({ resolver, config }: ConnectDeps, host: string)
   const found = await findAddresses(resolver, host, config.ALLOW_PRIVATE_IMAP_HOSTS)
   if (found.kind === 'found') return found.addresses.slice(0, ADDRESSES_TRIED)
   if (found.kind === 'unknown') throw new ServerError('delay', `DNS does not answer for ${host}.`)
+  if (found.kind === 'looping') {
+    throw new ServerError('delay', `The aliases (CNAME) of ${host} form a loop in DNS.`, { kind: 'host' })
+  }
   if (found.kind === 'absent') throw new ServerError('delay', `There is no host ${host}.`, { kind: 'host' })
   throw new ServerError('failed', `${host} is in a private network, which is not allowed here.`, { kind: 'host' })
 }

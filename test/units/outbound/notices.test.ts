@@ -117,6 +117,42 @@ test('where no server was asked, the report has our sentence, no reply, and no s
   assert.doesNotMatch(text, /refused it|remote server replied|Diagnostic-Code/)
 })
 
+test('what a server announced is no refusal by it: too large, an extension that is missing, a null MX', async () => {
+  const own = (enhancedCode: string, text: string): Outcome => ({
+    ...(bounced('') as Extract<Outcome, { kind: 'bounced' }>),
+    reply: { smtpCode: null, enhancedCode, text },
+  })
+  const sentences: [code: string, text: string][] = [
+    ['5.3.4', 'mx.out.test accepts messages of up to 1000 bytes; this one has 2000.'],
+    ['5.6.7', 'mx.out.test does not accept non-ASCII addresses (SMTPUTF8).'],
+    ['5.6.3', 'mx.out.test does not accept non-ASCII octets (8BITMIME).'],
+    ['5.1.10', 'out.test accepts no mail (null MX).'],
+    ['5.4.4', 'The aliases (CNAME) of out.test form a loop in DNS.'],
+  ]
+  const email = await appliance.accepted(
+    sentences.map(([code]) => `p${code}@out.test`),
+    ana,
+  )
+  await fail(
+    email,
+    sentences.map(([code, text]) => own(code, text)),
+  )
+  const relayed = await appliance.accepted(['big@out.test'], ana)
+  const detail = 'mail.acme.test accepts messages of up to 1000 bytes; this one has 2000.'
+  await fail(relayed, [{ kind: 'rejected', reason: 'message_too_large', detail }])
+  assert.equal(await notices.run(), 2)
+  const [direct, byAccount] = (await waiting()).slice(-2).map(({ text }) => text.replaceAll('=\r\n', ''))
+  for (const [code, sentence] of sentences) {
+    assert.ok(direct!.includes(`  p${code}@out.test\r\n    ${sentence}\r\n`), sentence)
+    assert.ok(direct!.includes(`\r\nStatus: ${code}\r\n`), code)
+  }
+  assert.ok(byAccount!.includes(`    It is too large. ${detail}\r\n`))
+  assert.match(byAccount!, /\r\nStatus: 5\.3\.4\r\n/)
+  for (const text of [direct!, byAccount!]) {
+    assert.doesNotMatch(text, /refused it|remote server replied|Diagnostic-Code/)
+  }
+})
+
 test('nobody is told of mail from a root key, of a cancelled one, or in a mailbox that is gone', async () => {
   const before = (await waiting()).length
   await fail(await appliance.accepted(['x@out.test']), [bounced('no')])

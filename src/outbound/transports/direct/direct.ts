@@ -50,12 +50,15 @@ class Direct implements DirectTransport {
     const { resolver, config } = this.#deps
     const route = await findRoute(resolver, domain, config.MAIL_HOSTS)
     if (route.kind === 'hosts') return this.#search(domain, route.hosts, handover)
-    const verdict: Verdict =
-      route.kind === 'never'
-        ? { kind: 'never', reply: ownReply(route.sentence, route.enhancedCode), about: 'recipient' }
-        : this.#failed(domain, new SmtpError('unreachable', 'dns', ownReply(route.sentence), 'dns'))
-    const verdicts = handover.recipients.map(() => verdict)
-    return { kind: 'answered', verdicts, confirmation: 'recipient_mx', remoteIds: [], peer: domain }
+    const all = (verdict: Verdict): Answered => {
+      const verdicts = handover.recipients.map(() => verdict)
+      return { kind: 'answered', verdicts, confirmation: 'recipient_mx', remoteIds: [], peer: domain }
+    }
+    if (route.kind === 'later') {
+      return all(this.#failed(domain, new SmtpError('unreachable', 'dns', ownReply(route.sentence), 'dns')))
+    }
+    const reply = ownReply(route.sentence, route.enhancedCode)
+    return { ...all({ kind: 'never', reply, about: 'recipient' }), isUnroutable: true }
   }
 
   /** Always succeeds: direct delivery has no server to authenticate to. */

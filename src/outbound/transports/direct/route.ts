@@ -2,7 +2,8 @@
 
 import { randomInt } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { Resolver } from '../../../base/resolver.ts'
+import { ALIAS_LOOP, hasAliasLoop, type Resolver } from '../../../base/resolver.ts'
+import { NO_ROUTE } from '../smtp/errors.ts'
 
 /** Maximum number of mail servers tried per domain. */
 export const HOSTS_MAX = 5
@@ -31,7 +32,7 @@ export async function findRoute(resolver: Resolver, domain: string, ownNames: re
   try {
     records = (await resolver.resolve(domain, 'MX')) as MailExchange[]
   } catch (error) {
-    return withoutMx(domain, (error as { code?: string }).code ?? '')
+    return withoutMx(resolver, domain, (error as { code?: string }).code ?? '')
   }
   const named = records.map(({ priority, exchange }) => ({ priority, host: exchange.toLowerCase().replace(/\.$/, '') }))
   // Null MX (RFC 7505 §3): a single record with an empty name.
@@ -53,11 +54,15 @@ function literal(domain: string): MxRoute {
   return { kind: 'never', sentence: `${domain} is not a valid address literal.`, enhancedCode: '5.1.2' }
 }
 
-function withoutMx(domain: string, code: string): MxRoute {
+async function withoutMx(resolver: Resolver, domain: string, code: string): Promise<MxRoute> {
   // RFC 5321 §5.1: implicit MX, the domain itself is the mail server.
   if (code === 'ENODATA') return { kind: 'hosts', hosts: [domain] }
   if (code === 'ENOTFOUND' || code === 'EBADNAME') {
     return { kind: 'never', sentence: `There is no domain ${domain}.`, enhancedCode: '5.1.2' }
+  }
+  if (code === ALIAS_LOOP || (code === 'ESERVFAIL' && (await hasAliasLoop(resolver, domain)))) {
+    // RFC 1034 §3.6.2: a loop is an error of the zone, not a failure of a server.
+    return { kind: 'never', sentence: `The aliases (CNAME) of ${domain} form a loop in DNS.`, enhancedCode: NO_ROUTE }
   }
   return { kind: 'later', sentence: `DNS does not answer for ${domain}.` }
 }

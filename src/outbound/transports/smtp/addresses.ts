@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net'
 import { isPublicAddress } from '../../../base/public-address.ts'
-import type { Resolver } from '../../../base/resolver.ts'
+import { ALIAS_LOOP, hasAliasLoop, type Resolver } from '../../../base/resolver.ts'
 import { ADDRESSES_MAX } from './limits.ts'
 
 /** The addresses of a host, or why there are none. */
@@ -12,6 +12,8 @@ export type HostAddresses =
   | { kind: 'absent' }
   /** DNS failed temporarily. */
   | { kind: 'unknown' }
+  /** Its aliases form a loop. */
+  | { kind: 'looping' }
   /** All addresses are private; only the operator may allow those. */
   | { kind: 'private' }
 
@@ -29,7 +31,7 @@ export async function findAddresses(resolver: Resolver, host: string, allowPriva
   return { kind: 'found', addresses: allowed.slice(0, ADDRESSES_MAX) }
 }
 
-async function allAddresses(resolver: Resolver, host: string): Promise<string[] | 'absent' | 'unknown'> {
+async function allAddresses(resolver: Resolver, host: string): Promise<string[] | 'absent' | 'unknown' | 'looping'> {
   if (isIP(host) !== 0) return [host]
   if (LOCALHOST.test(host)) return ['127.0.0.1', '::1']
   const [four, six] = await Promise.all([ask(resolver, host, 'A'), ask(resolver, host, 'AAAA')])
@@ -40,17 +42,23 @@ async function allAddresses(resolver: Resolver, host: string): Promise<string[] 
     ...six.found.slice(i, i + 1),
   ]).flat()
   if (mixed.length > 0) return mixed
-  return four.failed || six.failed ? 'unknown' : 'absent'
+  if (four.failure === null && six.failure === null) return 'absent'
+  const codes = [four.failure, six.failure]
+  if (codes.includes(ALIAS_LOOP) || (codes.includes('ESERVFAIL') && (await hasAliasLoop(resolver, host))))
+    return 'looping'
+  return 'unknown'
 }
 
+/** `failure`: the code of a failure of DNS; null for an answer, also one that there are no such records. */
 async function ask(
   resolver: Resolver,
   host: string,
   type: 'A' | 'AAAA',
-): Promise<{ found: string[]; failed: boolean }> {
+): Promise<{ found: string[]; failure: string | null }> {
   try {
-    return { found: (await resolver.resolve(host, type)) as string[], failed: false }
+    return { found: (await resolver.resolve(host, type)) as string[], failure: null }
   } catch (error) {
-    return { found: [], failed: !ABSENT.has((error as { code?: string }).code ?? '') }
+    const { code = '' } = error as { code?: string }
+    return { found: [], failure: ABSENT.has(code) ? null : code }
   }
 }

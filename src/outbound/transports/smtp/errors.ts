@@ -71,6 +71,7 @@ export const NO_ROUTE = '5.4.4'
 const NO_ADDRESS = {
   absent: (host: string) => `There is no host ${host}.`,
   unknown: (host: string) => `DNS does not answer for ${host}.`,
+  looping: (host: string) => `The aliases (CNAME) of ${host} form a loop in DNS.`,
   private: (host: string) => `${host} is in a private network, which is not allowed here.`,
 }
 

@@ -53,6 +53,8 @@ const mx = (...exchanges: [number, string][]): Names => ({
   MX: exchanges.map(([priority, exchange]) => ({ priority, exchange })),
 })
 const ONE: Zone = { 'out.test': mx([10, 'mx.out.test']), 'mx.out.test': at('127.0.0.1') }
+/** Its aliases lead back to it. */
+const LOOP: Zone = { 'out.test': { CNAME: 'pool.test' }, 'pool.test': { CNAME: 'out.test' } }
 
 /** A server on its own address that notes that it was called; `port` is shared by all. */
 async function callable(port: number, address: string, calls: string[], answers: Record<string, Answer> = {}) {
@@ -150,6 +152,13 @@ test('what DNS says when there is no MX', async () => {
     [{ 'out.test': mx([0, '']) }, 'never recipient', '5.1.10', 'out.test accepts no mail (null MX).'],
     [{ 'out.test': { TXT: ['x'] } }, 'never recipient', '5.4.4', 'There is no host out.test.'],
     [{ 'out.test': mx([10, 'gone.test']) }, 'never recipient', '5.4.4', 'There is no host gone.test.'],
+    [LOOP, 'never recipient', '5.4.4', 'The aliases (CNAME) of out.test form a loop in DNS.'],
+    [
+      { 'out.test': mx([10, 'mx.test']), 'mx.test': { CNAME: 'my.test' }, 'my.test': { CNAME: 'mx.test' } },
+      'never recipient',
+      '5.4.4',
+      'The aliases (CNAME) of mx.test form a loop in DNS.',
+    ],
     [{ 'out.test': { error: 'servfail' } }, 'later dns', null, 'DNS does not answer for out.test.'],
     [{ 'out.test': { error: 'silent' } }, 'later dns', null, 'DNS does not answer for out.test.'],
     [
@@ -166,13 +175,21 @@ test('what DNS says when there is no MX', async () => {
   }
 })
 
-test('a real name server: null MX, no such name, no answer', async () => {
-  await using dns = await startDns({ 'null.test': mx([0, '.']), 'sick.test': { error: 'servfail' } })
+test('a real name server: null MX, no such name, aliases in a loop, no answer', async () => {
+  // Most recursive servers follow aliases themselves, and answer SERVFAIL for a loop.
+  const follows = { error: { MX: 'servfail' } } as const
+  await using dns = await startDns({
+    ...{ 'null.test': mx([0, '.']), 'sick.test': { error: 'servfail' }, ...LOOP },
+    'round.test': { CNAME: 'about.test', ...follows },
+    'about.test': { CNAME: 'round.test' },
+  })
   const resolver = openResolver({ servers: [dns.address], clock: systemClock })
-  const kinds = ['null.test', 'gone.test', 'sick.test'].map((name) => findRoute(resolver, name, []))
+  const kinds = ['null.test', 'gone.test', 'out.test', 'round.test', 'sick.test'].map((name) =>
+    findRoute(resolver, name, []),
+  )
   assert.deepEqual(
     (await Promise.all(kinds)).map((route) => ('enhancedCode' in route ? route.enhancedCode : route.kind)),
-    ['5.1.10', '5.1.2', 'later'],
+    ['5.1.10', '5.1.2', '5.4.4', '5.4.4', 'later'],
   )
   await resolver.close()
 })

@@ -63,9 +63,10 @@ function Head({ row, filters }: { row: DeliveryLogDetail; filters: Filters }) {
   )
 }
 
-function headline({ status, status_reason: reason, to_email: email, timeline }: DeliveryLogDetail): string {
+function headline({ status, status_reason: reason, to_email: email, timeline, attempts }: DeliveryLogDetail): string {
   if (status === 'sent')
     return words.headline.sent(timeline.findLast(({ type }) => type === 'sent')?.remote_host ?? null)
+  if (status === 'rejected' && attempts > 0) return words.headline.refused
   if (status !== 'failed') return words.headline[status]
   if (reason === 'cancelled') return words.headline.cancelled
   if (outcomeOf(reason ?? '') === 'expired') return words.headline.expired(email)
@@ -81,7 +82,9 @@ function Server({ row, filters }: { row: DeliveryLogDetail; filters: Filters }) 
     <section>
       <h3 class="small soft">{server.title}</h3>
       {last === undefined ? (
-        <p class="soft">{row.status === 'sent' ? server.here : server.none}</p>
+        <p class="soft">
+          {row.status === 'sent' ? server.here : row.status === 'pending' ? server.none : server.silent}
+        </p>
       ) : (
         <p class="code-block">
           <Foreign>{last.detail}</Foreign>

@@ -32,6 +32,7 @@ export const delivery = {
     cancelled: 'The message was cancelled before it was sent.',
     expired: (email: string) => `No server accepted the message to ${email} within 48 hours.`,
     rejected: 'The message was rejected before any attempt.',
+    refused: 'The sending account refused the message as a whole.',
   },
   rejections: {
     suppressed: 'The recipient is suppressed. Free the address, then resend the message.',
@@ -66,6 +67,7 @@ export const delivery = {
   server: {
     title: 'What their server said',
     none: 'No server has answered yet.',
+    silent: 'No server answered.',
     here: 'Delivered without another server.',
     name: 'Their server',
     route: 'Route',

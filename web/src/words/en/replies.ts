@@ -24,7 +24,16 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     short: 'No answer',
     long: 'Their server does not answer. Attempts go on for 48 hours after the message was accepted.',
   },
+  '4.4': {
+    short: 'No mail server',
+    long: 'DNS names no mail server for the domain that exists. Check the spelling of the address.',
+  },
   '4.7': { short: 'Expired', long: 'No attempt succeeded within 48 hours.' },
+  '6.3': { short: 'Cannot be carried', long: 'Their server takes no message of this form.' },
+  '6.7': {
+    short: 'Cannot be carried',
+    long: 'Their server takes no addresses or header fields beyond ASCII. Use an address without such letters.',
+  },
   '7.0': {
     short: 'Refused by their policy',
     long: 'Their server refuses it by a rule of its own; its answer may name a page.',
