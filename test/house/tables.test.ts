@@ -1,9 +1,12 @@
 // Access to the database: SQLite only in db/, SQL only in the rooms that own data, and each table only in the file that owns it.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { blobMigrations, mailMigrations } from '../../src/db/migrations/migrations.ts'
-import { type Source, sources } from '../support/source.ts'
+import { Table } from '../../src/db/table.ts'
+import { ROOT, type Source, sources } from '../support/source.ts'
 
 /** Rooms that may hold SQL (docs/design/structure.md §1, rule 3). */
 const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound', 'agents', 'people', 'sync']
@@ -152,13 +155,13 @@ function tables(): string[] {
   return [...made]
 }
 
-/** Tables one file names: in its SQL, and as the first argument of `insert`. */
+/** Tables one file names: in its SQL, and as the first argument of `insert` and `table`. */
 function tablesNamed(source: Source): { table: string; line: number }[] {
   const inSql = source.literals.flatMap(({ line, text }) =>
     [...text.matchAll(TABLE_PLACE)].map(([, table]) => ({ table: table!, line })),
   )
   const inserted = source.calls
-    .filter(({ callee }) => callee.endsWith('.insert'))
+    .filter(({ callee }) => callee.endsWith('.insert') || callee === 'table')
     .map(({ argument, line }) => ({ table: argument, line }))
   return [...inSql, ...inserted].filter(({ table }) => OWNERS.has(table))
 }
@@ -195,4 +198,47 @@ test('a table is named only by its owner', () => {
         .map(({ table, line }) => `${source.path}:${line} names ${table}, which belongs to ${OWNERS.get(table)}`),
     )
   assert.deepEqual(wrong, [])
+})
+
+type AnyTable = Table<Record<string, never>>
+
+/** Type in SQLite by the kind of a declared column. */
+const SQL_TYPES = {
+  ...{ text: 'TEXT', json: 'TEXT', integer: 'INTEGER', flag: 'INTEGER', time: 'INTEGER', real: 'REAL', bytes: 'BLOB' },
+}
+
+/** The columns of a table of a new data folder: type, whether NULL is possible, and DEFAULT. */
+function columnsMade(database: DatabaseSync, table: string): Record<string, string> {
+  const columns = database.prepare('SELECT * FROM pragma_table_info(?)').all(table)
+  return Object.fromEntries(
+    columns.map(({ name, type, notnull, dflt_value }) => [
+      name,
+      `${type} ${notnull === 1 ? 'NOT NULL' : 'NULL'} ${dflt_value}`,
+    ]),
+  )
+}
+
+/** The same of a declaration. */
+function columnsDeclared({ declared }: AnyTable): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries<{ traits: Record<string, unknown> }>(declared).map(([name, { traits }]) => {
+      const fallback = typeof traits.fallback === 'string' ? `'${traits.fallback}'` : traits.fallback
+      return [name, `${SQL_TYPES[traits.kind as 'text']} ${traits.isNullable ? 'NULL' : 'NOT NULL'} ${fallback}`]
+    }),
+  )
+}
+
+test('every declared table has the columns that the migrations make', async () => {
+  const declaring = all.flatMap(({ path, calls }) => calls.filter(({ callee }) => callee === 'table').map(() => path))
+  const modules = await Promise.all([...new Set(declaring)].map((path) => import(join(ROOT, path))))
+  const declared = modules
+    .flatMap((module) => Object.values(module))
+    .filter((value): value is AnyTable => value instanceof Table)
+  assert.equal(declared.length, declaring.length, 'a declaration is not exported')
+  using database = new DatabaseSync(':memory:')
+  const tx = { run: (sql: string) => database.exec(sql) }
+  for (const step of [...mailMigrations, ...blobMigrations]) step.up(tx as never)
+  for (const table of declared) {
+    assert.deepEqual(columnsDeclared(table), columnsMade(database, table.name), table.name)
+  }
 })
