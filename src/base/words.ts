@@ -5,7 +5,7 @@ export const SEARCH_WORDS_MAX = 16
 const SEARCH_TEXT_MAX = 2000
 
 /** The searchable text of a record, limited in length. */
-export function searchText(parts: readonly (string | null)[]): string {
+export function searchText(parts: readonly (string | null | undefined)[]): string {
   return fold(parts.join('\n')).slice(0, SEARCH_TEXT_MAX)
 }
 

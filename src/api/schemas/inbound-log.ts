@@ -1,9 +1,9 @@
 // A row of the inbound log: one recipient of one received message.
 
 import { type Static, Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
-import type { InboundRow } from '../../store/log/inbound-log.ts'
+import type { InboundRecord, InboundRow } from '../../store/log/inbound-log.ts'
 import { AuthResult } from './auth-result.ts'
 import { Evidence, presentEvidence } from './evidence.ts'
 import { record } from './record.ts'
@@ -93,30 +93,8 @@ export const InboundLogDetail = record('InboundLogDetail', 'An inbound log row w
 })
 export type InboundLogDetail = Static<typeof InboundLogDetail>
 
-export function presentInbound(row: InboundRow): InboundLogJson {
-  return {
-    id: row.id,
-    status: row.status,
-    reason: row.reason,
-    detail: row.detail,
-    smtp_reply: row.smtpReply,
-    mail_from: row.mailFrom,
-    rcpt_to: row.rcptTo,
-    header_from: row.headerFrom,
-    subject: row.subject,
-    remote_address: row.remoteAddress,
-    remote_name: row.remoteName,
-    helo: row.helo,
-    tls: row.tls,
-    size_bytes: row.sizeBytes,
-    authentication: row.authentication,
-    spam_score: row.spamScore,
-    mailbox_id: row.mailboxId,
-    message_id: row.messageId,
-    created_at: isoTime(row.createdAt),
-  }
-}
+export const presentInbound = presenterOf<InboundRow>()(InboundLogJson)
 
-export function presentInboundDetail(row: InboundRow & { evidence: Record<string, unknown> }): InboundLogDetail {
-  return { ...presentInbound(row), evidence: presentEvidence(row.evidence) }
-}
+export const presentInboundDetail = presenterOf<InboundRecord>()(InboundLogDetail, {
+  evidence: ({ evidence }) => presentEvidence(evidence),
+})

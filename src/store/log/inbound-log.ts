@@ -3,11 +3,22 @@
 import type { WrongSpan } from '../../base/clock-guard.ts'
 import { newId } from '../../base/ids.ts'
 import { searchText, searchWords } from '../../base/words.ts'
-import type { Db, Reader, Row, SqlValue, Tx } from '../../db/db.ts'
+import type { Db, Reader, SqlValue, Tx } from '../../db/db.ts'
 import { DeferredWrites } from '../../db/deferred-writes.ts'
-import { insertMany } from '../../db/many-rows.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { redateRows } from '../../db/redate.ts'
+import {
+  type InsertOf,
+  integer,
+  json,
+  key,
+  type RecordOf,
+  type RowOf,
+  real,
+  table,
+  text,
+  time,
+} from '../../db/table.ts'
 import type { AuthResult } from '../../mime/message.ts'
 import type { Counters } from './counters.ts'
 import type { Counts } from './tally.ts'
@@ -30,43 +41,44 @@ export type InboundReason =
   /** Sent to a report address, but not a report. */
   | 'not_a_report'
 
-/** The log row of one recipient of one message. */
-export interface InboundRow {
-  id: string
-  teamId: string
-  mailboxId: string | null
-  domain: string
-  status: InboundStatus
-  reason: InboundReason | null
+export const INBOUND_LOG = table('inbound_log', {
+  n: key().hidden(),
+  id: text(),
+  team_id: text(),
+  mailbox_id: text().orNull(),
+  /** Lower-case. */
+  domain: text(),
+  status: text<InboundStatus>(),
+  reason: text<InboundReason>().orNull(),
   /** Text of the SMTP reply, truncated to DETAIL_MAX. */
-  detail: string
-  smtpReply: string
-  mailFrom: string
-  rcptTo: string
-  headerFrom: string | null
-  subject: string | null
-  remoteAddress: string
-  remoteName: string | null
-  helo: string
-  tls: string | null
-  sizeBytes: number | null
-  authentication: Record<'spf' | 'dkim' | 'dmarc' | 'arc', AuthResult> | null
-  spamScore: number | null
-  messageId: string | null
-  createdAt: number
-}
+  detail: text(),
+  smtp_reply: text(),
+  mail_from: text(),
+  rcpt_to: text(),
+  header_from: text().orNull(),
+  subject: text().orNull(),
+  remote_address: text(),
+  remote_name: text().orNull(),
+  helo: text(),
+  tls: text().orNull(),
+  size_bytes: integer().orNull(),
+  authentication: json<Record<'spf' | 'dkim' | 'dmarc' | 'arc', AuthResult>>().orNull(),
+  spam_score: real().orNull(),
+  message_id: text().orNull(),
+  /** The text that a search looks in. */
+  words: text().hidden(),
+  /** DNS answers, signatures, filter rule, spam score, thread. */
+  evidence: json<Record<string, unknown>>().hidden(),
+  created_at: time(),
+})
+const WITH_EVIDENCE = INBOUND_LOG.and('evidence')
 
-/** A row with its evidence: DNS answers, signatures, filter rule, spam score, thread. */
-export interface InboundRecord extends InboundRow {
-  evidence: Record<string, unknown>
-}
+/** The log row of one recipient of one message. */
+export type InboundRow = RecordOf<typeof INBOUND_LOG>
+export type InboundRecord = RecordOf<typeof WITH_EVIDENCE>
 
 /** A row to insert; members left out are not known (yet). */
-export type NewInboundRow = Omit<
-  InboundRecord,
-  'id' | 'headerFrom' | 'subject' | 'sizeBytes' | 'authentication' | 'spamScore' | 'messageId'
-> &
-  Partial<Pick<InboundRecord, 'headerFrom' | 'subject' | 'sizeBytes' | 'authentication' | 'spamScore' | 'messageId'>>
+export type NewInboundRow = Omit<InsertOf<typeof INBOUND_LOG>, 'id' | 'words'>
 
 export interface InboundFilter {
   status?: InboundStatus
@@ -83,34 +95,6 @@ export interface InboundFilter {
 export const DETAIL_MAX = 300
 const PRUNE_BATCH = 1000
 
-const ROW_COLUMNS = `n, id, team_id, mailbox_id, domain, status, reason, detail, smtp_reply, mail_from, rcpt_to, header_from,
-  subject, remote_address, remote_name, helo, tls, size_bytes, authentication, spam_score, message_id, created_at`
-
-interface LogRow {
-  n: number
-  id: string
-  team_id: string
-  mailbox_id: string | null
-  domain: string
-  status: InboundStatus
-  reason: InboundReason | null
-  detail: string
-  smtp_reply: string
-  mail_from: string
-  rcpt_to: string
-  header_from: string | null
-  subject: string | null
-  remote_address: string
-  remote_name: string | null
-  helo: string
-  tls: string | null
-  size_bytes: number | null
-  authentication: string | null
-  spam_score: number | null
-  message_id: string | null
-  created_at: number
-}
-
 /** See `Tx.atEnd`. */
 const ORDER = 0
 
@@ -118,7 +102,10 @@ export class InboundLog {
   readonly #db: Db
   readonly #counters: Pick<Counters, 'count'>
   /** The rows of a transaction are inserted together. */
-  readonly #rows = new DeferredWrites<Row>((tx, rows) => insertMany(tx, 'inbound_log', rows), ORDER)
+  readonly #rows = new DeferredWrites<InsertOf<typeof INBOUND_LOG>>(
+    (tx, rows) => INBOUND_LOG.insertAll(tx, rows),
+    ORDER,
+  )
 
   constructor(db: Db, counters: Pick<Counters, 'count'>) {
     this.#db = db
@@ -128,12 +115,18 @@ export class InboundLog {
   /** Inserts rows as part of a unit of work, and counts them. */
   appendMany(tx: Tx, rows: readonly NewInboundRow[]): void {
     for (const row of rows) {
-      this.#rows.add(tx, { id: newId('inboundLog'), ...columnsOf(row) })
+      this.#rows.add(tx, {
+        ...row,
+        id: newId('inboundLog'),
+        domain: row.domain.toLowerCase(),
+        detail: row.detail.slice(0, DETAIL_MAX),
+        words: searchText([row.mailFrom, row.rcptTo, row.headerFrom, row.reason, row.subject]),
+      })
       const counts = countsOf(row)
       if (counts === null) continue
       this.#counters.count(tx, {
-        ...{ teamId: row.teamId, at: row.createdAt, provider: null, mailboxId: row.mailboxId },
-        ...{ domain: row.domain, isOwnDomain: true, recipientDomain: row.domain, reason: row.reason, counts },
+        ...{ teamId: row.teamId, at: row.createdAt, provider: null, mailboxId: row.mailboxId ?? null },
+        ...{ domain: row.domain, isOwnDomain: true, recipientDomain: row.domain, reason: row.reason ?? null, counts },
       })
     }
   }
@@ -160,11 +153,11 @@ export class InboundLog {
     if (page.after) where('(created_at, n) < (?, ?)', page.after[0], page.after[1])
     // Filters other than team, mailbox and time may match few rows and then read many: these queries run on the scan reader.
     const isIndexed = filter.status === undefined && filter.domain === undefined && !filter.search
-    const rows = await (isIndexed ? this.#db.read : this.#db.scan).all<LogRow>(
-      `SELECT ${ROW_COLUMNS} FROM inbound_log WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
+    const rows = await (isIndexed ? this.#db.read : this.#db.scan).all<RowOf<typeof INBOUND_LOG> & { n: number }>(
+      `SELECT n, ${INBOUND_LOG.columns} FROM inbound_log WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, page.limit + 1],
     )
-    return pageOf(rows, page.limit, (row) => [row.created_at, row.n], present)
+    return pageOf(rows, page.limit, (row) => [row.created_at, row.n], INBOUND_LOG.record)
   }
 
   /** Number of rows since a time (ms), by status and reason. */
@@ -176,11 +169,11 @@ export class InboundLog {
   }
 
   get(teamId: string, id: string): InboundRecord | undefined {
-    const row = this.#db.read.get<LogRow & { evidence: string }>(
-      `SELECT ${ROW_COLUMNS}, evidence FROM inbound_log WHERE id = ? AND team_id = ?`,
+    const row = this.#db.read.get<RowOf<typeof WITH_EVIDENCE>>(
+      `SELECT ${WITH_EVIDENCE.columns} FROM inbound_log WHERE id = ? AND team_id = ?`,
       [id, teamId],
     )
-    return row && { ...present(row), evidence: JSON.parse(row.evidence) as Record<string, unknown> }
+    return row && WITH_EVIDENCE.record(row)
   }
 
   /** Dates rows of a wrong clock as of now (ms): they are kept as long as others. */
@@ -212,61 +205,6 @@ function countsOf({ status, messageId, evidence }: NewInboundRow): Partial<Count
   // One row stands for many unknown recipients tried from one address.
   if (status === 'refused') return { received_blocked: typeof evidence.probes === 'number' ? evidence.probes : 1 }
   return null
-}
-
-function columnsOf(row: NewInboundRow): Row {
-  const { authentication = null, headerFrom = null, subject = null } = row
-  return {
-    team_id: row.teamId,
-    mailbox_id: row.mailboxId,
-    domain: row.domain.toLowerCase(),
-    status: row.status,
-    reason: row.reason,
-    detail: row.detail.slice(0, DETAIL_MAX),
-    smtp_reply: row.smtpReply,
-    mail_from: row.mailFrom,
-    rcpt_to: row.rcptTo,
-    header_from: headerFrom,
-    subject,
-    remote_address: row.remoteAddress,
-    remote_name: row.remoteName,
-    helo: row.helo,
-    tls: row.tls,
-    size_bytes: row.sizeBytes,
-    authentication: authentication && JSON.stringify(authentication),
-    spam_score: row.spamScore,
-    message_id: row.messageId,
-    words: searchText([row.mailFrom, row.rcptTo, headerFrom, row.reason, subject]),
-    evidence: JSON.stringify(row.evidence),
-    created_at: row.createdAt,
-  }
-}
-
-function present(row: LogRow): InboundRow {
-  return {
-    id: row.id,
-    teamId: row.team_id,
-    mailboxId: row.mailbox_id,
-    domain: row.domain,
-    status: row.status,
-    reason: row.reason,
-    detail: row.detail,
-    smtpReply: row.smtp_reply,
-    mailFrom: row.mail_from,
-    rcptTo: row.rcpt_to,
-    headerFrom: row.header_from,
-    subject: row.subject,
-    remoteAddress: row.remote_address,
-    remoteName: row.remote_name,
-    helo: row.helo,
-    tls: row.tls,
-    sizeBytes: row.size_bytes,
-    authentication:
-      row.authentication === null ? null : (JSON.parse(row.authentication) as InboundRow['authentication']),
-    spamScore: row.spam_score,
-    messageId: row.message_id,
-    createdAt: row.created_at,
-  }
 }
 
 /** When the newest row was written, ms; null if there is none. */
