@@ -80,7 +80,6 @@ import { operatorPeople } from './operator/people.ts'
 import { operatorQueue } from './operator/queue.ts'
 import { operatorTeams } from './operator/teams.ts'
 import { rootDocuments } from './root.ts'
-import { behindGate } from './rules/gates.ts'
 import { rawProtocol } from './rules/raw-protocol.ts'
 import { sendBatch } from './sending/batch.ts'
 import { sending } from './sending/send.ts'
@@ -150,7 +149,7 @@ const mailbox = [
   ...quotas,
   ...sync,
   ...queryChanges,
-].map(behindGate)
+]
 
 const operator = [
   ...operatorQueue,
@@ -174,7 +173,7 @@ export const routes: readonly Route[] = [
   ...operator,
   ...mailbox,
   sessionRoute(mailbox),
-  behindGate(rawProtocol),
+  rawProtocol,
   sendBatch,
   ...sending,
   ...agentRoutes,

@@ -13,7 +13,7 @@ export const rawProtocol = route({
     summary: 'Reserved.',
     hidden: true,
   },
-  access: { as: 'mailbox', permission: 'mailbox.read' },
+  access: { as: 'mailbox', permission: 'mailbox.read', gate: 'raw_protocol' },
   reply: { schema: Type.Object({}, { additionalProperties: false }) },
   handle() {
     throw new ProductError('insufficient_permissions', 'The feature raw_protocol is disabled on this appliance.')

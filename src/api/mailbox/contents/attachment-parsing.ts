@@ -25,7 +25,7 @@ const parseAttachment = route({
       'not unpacked), pictures, and the text of docx, xlsx, pptx and OpenDocument files; PDF where the operator has configured ' +
       'it. 429 for more than 4 at a time.',
   },
-  access: { as: 'mailbox', permission: 'mailbox.read' },
+  access: { as: 'mailbox', permission: 'mailbox.read', gate: 'attachment_parsing' },
   limits: { maxConcurrent: AT_ONCE },
   params: Type.Object({ attachment_id: Id('attachment') }),
   query: Type.Object({

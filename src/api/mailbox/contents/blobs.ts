@@ -43,7 +43,7 @@ const lookupBlobs = route({
     tag: 'Messages',
     summary: 'Find the messages, threads and folders that use blobs',
   },
-  access: { as: 'mailbox', permission: 'mailbox.read' },
+  access: { as: 'mailbox', permission: 'mailbox.read', gate: 'blob_lookup' },
   body: {
     schema: record(
       'BlobLookup',
@@ -93,7 +93,7 @@ const copyBlobs = route({
       '`mailbox.read`. The copies are deleted after 24 hours unless they are used. 409 when the mailbox is full, or the copies ' +
       'exceed the 100 MiB for uploads.',
   },
-  access: { as: 'mailbox', permission: 'mailbox.write', fromMailbox: true },
+  access: { as: 'mailbox', permission: 'mailbox.write', fromMailbox: true, gate: 'blob_copy' },
   idempotent: true,
   body: {
     schema: record(

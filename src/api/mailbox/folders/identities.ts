@@ -80,7 +80,7 @@ const createIdentity = route({
       'The address of the mailbox, that with a `+tag`, or an alias; any other address is rejected (422). 409 above ' +
       `${IDENTITIES_MAX} identities. The address of the mailbox and its aliases have one by themselves.`,
   },
-  access: { as: 'mailbox', permission: 'mailbox.write' },
+  access: { as: 'mailbox', permission: 'mailbox.write', gate: 'identity_mutation' },
   idempotent: true,
   body: {
     schema: record(
@@ -108,7 +108,7 @@ const updateIdentity = route({
     tag: 'Submissions',
     summary: 'Update an identity; its address cannot be changed',
   },
-  access: { as: 'mailbox', permission: 'mailbox.write' },
+  access: { as: 'mailbox', permission: 'mailbox.write', gate: 'identity_mutation' },
   params,
   body: {
     schema: Type.Object(
@@ -142,7 +142,7 @@ const deleteIdentity = route({
     summary: 'Delete an identity; 409 for the primary one',
     description: 'Messages that were already accepted are still sent under it.',
   },
-  access: { as: 'mailbox', permission: 'mailbox.write' },
+  access: { as: 'mailbox', permission: 'mailbox.write', gate: 'identity_mutation' },
   params,
   reply: { schema: DeletedOf('identity') },
   async handle({ params: { identity_id: id }, principal, app }) {

@@ -84,7 +84,7 @@ const updateQuota = route({
     summary: 'Set the warning limits of a quota',
     description: 'warn_limit < soft_limit < hard_limit, where they are set; an administrator sets the hard limit.',
   },
-  access: { as: 'mailbox', permission: 'mailbox.write' },
+  access: { as: 'mailbox', permission: 'mailbox.write', gate: 'quota_mutation' },
   params: Type.Object({ quota_id: Id('quota') }),
   body: {
     schema: Type.Object(

@@ -65,7 +65,7 @@ export const copyMessages = route({
       'this mailbox, is not copied (and not deleted from the source). At most 200 MiB are copied at once; the rest is listed in ' +
       '`not_copied`. All changes are one transaction; 429 for more than 2 at a time.',
   },
-  access: { as: 'mailbox', permission: 'mailbox.write', fromMailbox: true },
+  access: { as: 'mailbox', permission: 'mailbox.write', fromMailbox: true, gate: 'message_copy' },
   idempotent: true,
   limits: { maxConcurrent: COPIES_AT_ONCE },
   body: { schema: MessageCopy },

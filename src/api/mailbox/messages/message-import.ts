@@ -44,7 +44,7 @@ export const importMessage = route({
       'response is then 200 with the existing message, unchanged. 409 when the mailbox is full; 422 for content without a message ' +
       'header (RFC 5322) or with more than 52,428,800 bytes; 429 for more than 4 at a time.',
   },
-  access: { as: 'mailbox', permission: 'mailbox.write' },
+  access: { as: 'mailbox', permission: 'mailbox.write', gate: 'message_import' },
   idempotent: true,
   limits: { maxConcurrent: IMPORTS_AT_ONCE },
   body: {

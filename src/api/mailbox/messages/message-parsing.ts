@@ -27,7 +27,7 @@ export const parseMessages = route({
       'Content without a message header (RFC 5322), or with more than 52,428,800 bytes, is not parsable. The sender is not ' +
       'authenticated: `authentication` in `include` adds nothing. 429 for more than 2 at a time.',
   },
-  access: { as: 'mailbox', permission: 'mailbox.read' },
+  access: { as: 'mailbox', permission: 'mailbox.read', gate: 'message_parse' },
   limits: { maxConcurrent: AT_ONCE },
   body: {
     schema: record(

@@ -30,7 +30,7 @@ export const readEvents = route({
       'other events. `end` {reason: max_duration, credential_revoked, mailbox_suspended, shutdown} is the last event: a stream ' +
       'lasts at most one hour. At most 5 streams of a mailbox are open at a time (429).',
   },
-  access: { as: 'mailbox', permission: 'mailbox.read' },
+  access: { as: 'mailbox', permission: 'mailbox.read', gate: 'events' },
   query: Type.Object({
     types: Default(
       {

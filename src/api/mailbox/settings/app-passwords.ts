@@ -45,7 +45,7 @@ const listAppPasswords = route({
     summary: 'List app passwords, newest first; 403 for agents',
     description: 'Secrets are not included.',
   },
-  access: READ,
+  access: { ...READ, gate: 'app_passwords' },
   query: pageQuery({ limit: PAGE, status: KeyStatus }),
   reply: { schema: listOf(AppPasswordJson) },
   handle({ query: { status, limit }, after, principal, app }) {
@@ -66,7 +66,7 @@ const createAppPassword = route({
       'A secret for one mail program, shown in this response only. Its permissions must be among those of the key, and it does not ' +
       'outlive the expiry of the key. At most 25 active ones (409).',
   },
-  access: { ...WRITE, fresh: true },
+  access: { ...WRITE, fresh: true, gate: 'app_passwords' },
   idempotent: true,
   body: { schema: AppPasswordCreate },
   reply: { secret: true, schema: NewAppPassword, status: 201 },
@@ -90,7 +90,7 @@ const updateAppPassword = route({
     tag: 'Mailbox',
     summary: 'Update an app password; 409 when it is not active, 403 for agents',
   },
-  access: WRITE,
+  access: { ...WRITE, gate: 'app_passwords' },
   params,
   body: { schema: AppPasswordUpdate },
   reply: { schema: AppPasswordJson },
@@ -110,7 +110,7 @@ const deleteAppPassword = route({
     tag: 'Mailbox',
     summary: 'Revoke an app password; its open connections end within 30 s. 403 for agents',
   },
-  access: WRITE,
+  access: { ...WRITE, gate: 'app_passwords' },
   params,
   reply: { schema: DeletedOf('appPassword') },
   async handle({ params: { app_password_id: id }, principal, app }) {

@@ -14,8 +14,8 @@ import { ForwardCreate, ForwardJson, ForwardUpdate, presentForwardState } from '
 
 const PATH = '/mailbox/forwards'
 const params = Type.Object({ forward_id: Id('forward') })
-const READ = { as: 'mailbox', permission: 'mailbox.read' } as const
-const WRITE = { as: 'mailbox', permission: 'mailbox.write' } as const
+const READ = { as: 'mailbox', permission: 'mailbox.read', gate: 'forwarding' } as const
+const WRITE = { as: 'mailbox', permission: 'mailbox.write', gate: 'forwarding' } as const
 /** Forwarding sends messages. */
 const WRITE_AND_SEND = { ...WRITE, alsoNeeds: 'email.send' } as const
 

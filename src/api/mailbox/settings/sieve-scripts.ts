@@ -111,7 +111,7 @@ const createScript = route({
       `spam, fails DMARC or would loop is not redirected, but kept. ${WRONG} 409 when the name is in use or the ` +
       'mailbox has ten scripts.',
   },
-  access: { as: 'mailbox', permission: 'mailbox.write' },
+  access: { as: 'mailbox', permission: 'mailbox.write', gate: 'filter_script_writes' },
   idempotent: true,
   body: {
     schema: record(
@@ -188,7 +188,7 @@ const replaceScript = route({
     summary: 'Replace the name and text of a Sieve script; it stays active if it was',
     description: `${WRONG} 409 when the name is in use.`,
   },
-  access: { as: 'mailbox', permission: 'mailbox.write' },
+  access: { as: 'mailbox', permission: 'mailbox.write', gate: 'filter_script_writes' },
   params,
   body: {
     schema: record(
@@ -218,7 +218,7 @@ const activateScript = route({
     tag: 'Mailbox',
     summary: 'Activate a Sieve script in place of the active one',
   },
-  access: { as: 'mailbox', permission: 'mailbox.write' },
+  access: { as: 'mailbox', permission: 'mailbox.write', gate: 'filter_script_writes' },
   params,
   reply: { schema: SieveScriptDetail, etag: true },
   async handle({ params: { script_id: id }, principal, app, request }) {
@@ -240,7 +240,7 @@ const deactivateScript = route({
     tag: 'Mailbox',
     summary: 'Deactivate a Sieve script without deleting it',
   },
-  access: { as: 'mailbox', permission: 'mailbox.write' },
+  access: { as: 'mailbox', permission: 'mailbox.write', gate: 'filter_script_writes' },
   params,
   reply: { schema: SieveScriptDetail, etag: true },
   async handle({ params: { script_id: id }, principal, app, request }) {
@@ -259,7 +259,7 @@ const deleteScript = route({
     tag: 'Mailbox',
     summary: 'Delete a Sieve script; 409 while it is active',
   },
-  access: { as: 'mailbox', permission: 'mailbox.write' },
+  access: { as: 'mailbox', permission: 'mailbox.write', gate: 'filter_script_writes' },
   params,
   reply: { schema: DeletedOf('sieveScript'), etag: true },
   async handle({ params: { script_id: id }, principal, app, request }) {

@@ -64,7 +64,7 @@ const readVacation = route({
     tag: 'Mailbox',
     summary: 'Get the vacation response',
   },
-  access: { as: 'mailbox', permission: 'mailbox.read' },
+  access: { as: 'mailbox', permission: 'mailbox.read', gate: 'vacation_response' },
   reply: { schema: VacationResponse, etag: true },
   handle({ principal, app }) {
     refuseOutsideCredential(app, principal, ANSWERS)
@@ -84,7 +84,7 @@ const replaceVacation = route({
       'junk messages, the null sender, role and no-reply addresses, messages whose sender is not authenticated (DMARC, SPF), and ' +
       'messages that do not name an address of the mailbox in To or Cc. 403 for the inbox of an agent.',
   },
-  access: { as: 'mailbox', permission: 'mailbox.write' },
+  access: { as: 'mailbox', permission: 'mailbox.write', gate: 'vacation_response' },
   body: { schema: NewResponse },
   reply: { schema: VacationResponse, etag: true },
   async handle({ body, principal, app, request }) {
