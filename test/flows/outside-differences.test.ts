@@ -6,6 +6,8 @@ import { ServerError } from '../../src/sync/model/server.ts'
 import type { Json } from '../support/appliance.ts'
 import { type ModelMailbox, type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
 
+const HOUR_MS = 3_600_000
+
 let models: ModelSetup
 before(async () => {
   models = await startModels()
@@ -40,25 +42,70 @@ test('a folder whose name the server refuses is named until it has another one',
   assert.equal(mailbox.account.folder('ab').messages.size, 1)
 })
 
-test('a folder in which the server lets nothing be changed is named, and changes in it stay here', async () => {
+const idsOf = (mailbox: ModelMailbox) =>
+  [...mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()].map(({ id }) => id)
+
+test('a folder in which the server lets nothing be changed is named; changes in it are sent when it lets them', async () => {
   const mailbox = await models.attach({}, (account) => {
     account.create('Shared')
-    account.add('Shared', modelMessage())
+    for (let n = 0; n < 3; n++) account.add('Shared', modelMessage())
     account.readOnly.add('Shared')
   })
   await mailbox.settle(1)
   assert.deepEqual(await named(mailbox), [['read_only', 'Shared']])
-  const placed = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers())
-  const ids = [...placed.values()].map(({ id }) => id)
-  await mailbox.store.edits.change(mailbox.mail, ids, { keywords: { add: ['$flagged'] } })
+  const { store, mail } = mailbox
+  const [marked, moved, erased] = idsOf(mailbox) as [string, string, string]
+  await store.edits.change(mail, [marked], { keywords: { add: ['$flagged'] } })
+  await store.edits.change(mail, [moved], { folders: { set: [store.folders.byRole(mail.n, 'inbox').id] } })
+  await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, [erased]))
   await mailbox.settle(1)
-  assert.match(mailbox.here()[0]!, /flagged/)
-  assert.doesNotMatch(mailbox.there()[0]!, /flagged/)
+  assert.equal(mailbox.here().length, 2)
+  assert.equal(mailbox.there().length, 3)
+  assert.doesNotMatch(mailbox.there().join(), /flagged|INBOX/)
   mailbox.account.readOnly.clear()
   mailbox.account.touch(mailbox.account.folder('Shared'))
-  await mailbox.settle(1)
+  models.clock.leap(2 * HOUR_MS)
+  await mailbox.settle(2)
   assert.deepEqual(await named(mailbox), [])
+  mailbox.assertEqual('when it can be changed')
+  assert.match(mailbox.there().join(), /flagged/)
 })
+
+for (const command of ['STORE', 'MOVE', 'APPEND', 'EXPUNGE']) {
+  test(`what the server refuses lastingly is named, and sent when it takes it: ${command}`, async () => {
+    const mailbox = await models.attach({}, (account) => {
+      account.create('Work')
+      for (let n = 0; n < 3; n++) account.add('INBOX', modelMessage())
+    })
+    await mailbox.settle(1)
+    const { store, mail, account } = mailbox
+    let refusals = 0
+    account.fault = (given, moment) => {
+      if (given !== command || moment !== 'before') return
+      refusals++
+      throw new ServerError('refused', 'Permission denied.')
+    }
+    const [id] = idsOf(mailbox) as [string]
+    const { id: work } = store.folders.paths(mail).find(({ path }) => path === 'Work')!
+    if (command === 'STORE') await store.edits.change(mail, [id], { keywords: { add: ['$flagged'] } })
+    else if (command === 'MOVE') await store.edits.change(mail, [id], { folders: { set: [work] } })
+    else if (command === 'APPEND') await mailbox.import(modelMessage(), work)
+    else await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, [id]))
+    for (let day = 0; day < 10; day++) {
+      models.clock.leap(24 * HOUR_MS)
+      await mailbox.settle(1)
+      assert.deepEqual(await named(mailbox), [['changes_refused', null]])
+    }
+    assert.ok(refusals <= 20, `${refusals} times in ten days`)
+    const [{ sentence }] = (await mailbox.record()).differences
+    assert.match(sentence, command === 'EXPUNGE' ? /deleted here/ : /Permission denied/)
+    account.fault = () => {}
+    models.clock.leap(25 * HOUR_MS)
+    await mailbox.settle(2)
+    mailbox.assertEqual('when it is taken')
+    assert.deepEqual([await named(mailbox), (await mailbox.record()).status_reason], [[], null])
+  })
+}
 
 async function createFolder({ store, mail }: ModelMailbox, name: string, parentId: string | null) {
   await store.folderEdits.create(mail, { name, parentId })

@@ -74,6 +74,13 @@ export class ModelAccount {
   /** UIDs that make the server refuse each FETCH of their contents, or of anything of them. */
   readonly refusedContents = new Set<number>()
   readonly refused = new Set<number>()
+  /** UIDs at whose heads the connection breaks, or the server fails. */
+  readonly breakingHeads = new Set<number>()
+  /** Paths that are created and not listed. */
+  readonly hidden = new Set<string>()
+  /** What a copy, or a stored message, becomes: a server may give it another date, or other bytes. */
+  filed: (message: { bytes: Buffer; receivedAt: number }) => { bytes: Buffer; receivedAt: number } = (message) =>
+    message
   /** Sizes that the server names, by UID; the others have their own. */
   readonly sizes = new Map<number, number>()
   /** Contents that were fetched. */
@@ -190,7 +197,8 @@ export class ModelAccount {
   copy(path: string, uid: number, to: string): number | undefined {
     const message = this.folder(path).messages.get(uid)
     if (message === undefined) return undefined
-    const { bytes, receivedAt, flags, objectId } = message
+    const { flags, objectId } = message
+    const { bytes, receivedAt } = this.filed(message)
     return this.add(to, bytes, { receivedAt, flags: [...flags], objectId }).uid
   }
 
@@ -288,11 +296,15 @@ export class ModelConnection implements AccountServer {
 
   folders(): Promise<ListedFolder[]> {
     return this.#run('LIST', () =>
-      [...this.#account.folders.values()].map(({ path, id, role }) => ({
+      this.#listed().map(({ path, id, role }) => ({
         ...{ path, delimiter: '/', objectId: this.#account.abilities.objectIds ? id : null, role },
         ...{ canSelect: !this.#account.holders.has(path), isView: false, isSubscribed: true, status: null },
       })),
     )
+  }
+
+  #listed(): ModelFolder[] {
+    return [...this.#account.folders.values()].filter(({ path }) => !this.#account.hidden.has(path))
   }
 
   status(path: string): Promise<RemoteFolderStatus> {
@@ -355,6 +367,14 @@ export class ModelConnection implements AccountServer {
     return uids.map((uid) => messages.get(uid)!)
   }
 
+  /** Messages of a FETCH of heads. */
+  #whole(runs: readonly UidSpan[]): ModelMessage[] {
+    const messages = this.#in(runs)
+    if (messages.some(({ uid }) => this.#account.breakingHeads.has(uid)))
+      throw new ServerError('delay', 'Broken in a head.')
+    return messages
+  }
+
   #refuse(uids: readonly number[], refused: ReadonlySet<number>): void {
     if (uids.some((uid) => refused.has(uid))) throw new ServerError('refused', 'Some messages could not be FETCHed.')
   }
@@ -365,7 +385,7 @@ export class ModelConnection implements AccountServer {
 
   heads(runs: readonly UidSpan[]): Promise<RemoteHead[]> {
     return this.#run('FETCH', () =>
-      this.#in(runs)
+      this.#whole(runs)
         .filter(({ uid }) => !this.#account.headless.has(uid))
         .map((message) => ({
           ...this.#flagsOf(message),
@@ -457,7 +477,8 @@ export class ModelConnection implements AccountServer {
   append(path: string, bytes: Uint8Array, flags: readonly string[], receivedAt: number): Promise<number | null> {
     return this.#run('APPEND', () => {
       const kept = flags.filter((flag) => flag.startsWith('\\') || this.#account.abilities.keywords === null)
-      const { uid } = this.#account.add(path, Buffer.from(bytes), { receivedAt, flags: kept })
+      const stored = this.#account.filed({ bytes: Buffer.from(bytes), receivedAt })
+      const { uid } = this.#account.add(path, stored.bytes, { receivedAt: stored.receivedAt, flags: kept })
       return this.facts.hasUidPlus ? uid : null
     })
   }

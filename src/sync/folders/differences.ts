@@ -1,6 +1,7 @@
 // What of an outside account is lastingly not as it is at its server, each with a sentence and what a person can do.
 
 import type { Reader } from '../../db/db.ts'
+import type { RefusedChanges } from '../ledger/intents.ts'
 import type { RemoteFolder, RemoteFolders } from '../ledger/remote-folders.ts'
 import { skippedByFolder, skippedSentence } from '../ledger/skipped-messages.ts'
 import type { RemoteDifference } from '../model/records.ts'
@@ -23,8 +24,15 @@ interface Deps {
   reader: Reader
 }
 
-/** @param refused names that the server does not take */
-export function differencesOf({ folders, reader }: Deps, remote: number, refused: readonly RefusedFolder[]) {
+/** What a server does not take. */
+interface Refused {
+  names: readonly RefusedFolder[]
+  changes: readonly RefusedChanges[]
+  /** Messages that were deleted here and are still there. */
+  removals: number
+}
+
+export function differencesOf({ folders, reader }: Deps, remote: number, refused: Refused): RemoteDifference[] {
   const all = folders.list(remote, reader)
   const byNumber = new Map(all.map((folder) => [folder.n, folder]))
   const skipped = skippedByFolder(reader, remote).map((sum): RemoteDifference => {
@@ -36,7 +44,9 @@ export function differencesOf({ folders, reader }: Deps, remote: number, refused
   })
   const found = [
     ...all.filter(isLeftOut).map(leftOut),
-    ...refused.map(refusedName),
+    ...refused.names.map(refusedName),
+    ...refused.changes.map(refusedChanges),
+    ...(refused.removals > 0 ? [refusedRemovals(refused.removals)] : []),
     ...all.filter(({ isReadOnly, state }) => isReadOnly === 1 && state === 'followed').map(readOnly),
     ...all.filter(({ reason }) => reason === CROWDED).map(crowded),
     ...skipped,
@@ -62,6 +72,22 @@ function refusedName({ path, reason }: RefusedFolder): RemoteDifference {
     folder: path,
     sentence: `The server does not take the folder ${path}: it is only here, with its messages. ${why}`,
     nextStep: 'Give it another name here, without a dot or slash and not with a dot at its beginning.',
+  }
+}
+
+function refusedChanges({ reason, messages }: RefusedChanges): RemoteDifference {
+  const what = messages === 1 ? '1 message was changed here, and is' : `${messages} messages were changed here, and are`
+  return {
+    ...{ kind: 'changes_refused', folder: null, sentence: `${what} not so at the server. ${reason}` },
+    nextStep: 'Changes that the server refuses are sent again by themselves. Look there at its space and your rights.',
+  }
+}
+
+function refusedRemovals(messages: number): RemoteDifference {
+  const what = messages === 1 ? '1 message was' : `${messages} messages were`
+  return {
+    ...{ kind: 'changes_refused', folder: null, sentence: `${what} deleted here, and not yet at the server.` },
+    nextStep: 'The removal is tried again. Delete the messages at the server, or look at your rights there.',
   }
 }
 

@@ -1,7 +1,7 @@
 // Changes that were sent to a server, or are about to be, and cannot be repeated safely: stored before, removed with the answer.
 
 import type { Clock } from '../../base/clock.ts'
-import type { Db, Tx } from '../../db/db.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
 
 /**
  * `append`, `copy`: a message that is about to appear in a folder there. `later`: a message whose changes are to be sent at a time.
@@ -21,8 +21,29 @@ export interface Intent {
   messageId: string | null
   /** `later`: when, ms. */
   at: number | null
-  /** `later`: how often a server has refused it. */
+  /** `later`: how often a server has refused it. Of the others: how often it was taken before, and not found. */
   tries?: number
+  /** `append`, `copy`: the server has answered that it did it. */
+  isAnswered?: boolean
+  /** `later`: why the server does not have the change, in one sentence for people. */
+  reason?: string
+}
+
+/** Changes of messages that a server does not have, by its reason. */
+export interface RefusedChanges {
+  reason: string
+  messages: number
+}
+
+/** What a server took so often, and does not show, is not sent again: each attempt may be one more copy. */
+const NOT_FOUND_MAX = 3
+const NOT_FOUND = 'The server took them and does not show them.'
+
+/** An announced change that was not found is sent again: at once as long as its answer may have been lost. */
+export function sentAgain({ message, isAnswered, tries = 0 }: Intent): Omit<Intent, 'n'> {
+  if (isAnswered !== true) return { ...sendNow(message), tries }
+  const isParked = tries + 1 >= NOT_FOUND_MAX
+  return { ...sendNow(message), tries: tries + 1, ...(isParked ? { at: null, reason: NOT_FOUND } : {}) }
 }
 
 /** Has a message compared and sent with the next changes. */
@@ -85,12 +106,36 @@ export class Intents {
     return this.#db.read.get(`SELECT 1 FROM remote_intents WHERE ${DUE} LIMIT 1`, [remote, now]) !== undefined
   }
 
+  /** Messages with changes that the server does not have, by its reason. */
+  refused(reader: Reader, remote: number): RefusedChanges[] {
+    return reader.all<RefusedChanges>(
+      `SELECT detail ->> 'reason' AS reason, count(DISTINCT message) AS messages FROM remote_intents
+       WHERE remote = ? AND kind = 'later' AND detail ->> 'reason' IS NOT NULL GROUP BY 1 ORDER BY 1`,
+      [remote],
+    )
+  }
+
+  /** `later`, those that are not sent again by themselves. */
+  parked(remote: number): Intent[] {
+    const sql = `SELECT ${COLUMNS} FROM remote_intents WHERE remote = ? AND kind = 'later' AND detail ->> 'at' IS NULL LIMIT ?`
+    return this.#db.read.all<IntentRow>(sql, [remote, DUE_MAX]).map(present)
+  }
+
   /** @returns its number */
   add(tx: Tx, remote: number, { kind, message, folder, ...detail }: Omit<Intent, 'n'>): number {
     const createdAt = this.#clock.now()
     return tx.insert('remote_intents', {
       ...{ remote, kind, message, folder, detail: JSON.stringify(detail), created_at: createdAt },
     })
+  }
+
+  /** Notes that the server has answered that it did what was announced. */
+  answered(tx: Tx, numbers: readonly number[]): void {
+    tx.run(
+      `UPDATE remote_intents SET detail = json_set(detail, '$.isAnswered', json('true'))
+       WHERE n IN (SELECT value FROM json_each(?))`,
+      [JSON.stringify(numbers)],
+    )
   }
 
   remove(tx: Tx, numbers: readonly number[]): void {
@@ -104,5 +149,8 @@ export class Intents {
 }
 
 function present({ detail, ...row }: IntentRow): Intent {
-  return { ...row, ...(JSON.parse(detail) as Pick<Intent, 'key' | 'messageId' | 'at' | 'tries'>) }
+  return {
+    ...row,
+    ...(JSON.parse(detail) as Pick<Intent, 'key' | 'messageId' | 'at' | 'tries' | 'isAnswered' | 'reason'>),
+  }
 }

@@ -26,20 +26,22 @@ export class OpenIntents {
 
   /**
    * A server may change size and time of what it is given, but not its Message-ID.
-   * @param prefers which of several is taken; null: the first
+   * @param prefers by content: whether it is this one, null where that is not known; null: their keys and Message-IDs decide
    */
   take(
     { head, key }: { head: Pick<RemoteHead, 'messageId'>; key: Uint8Array },
     isHere: (message: number) => boolean,
-    prefers: ((intent: Intent) => boolean) | null = null,
+    prefers: ((intent: Intent) => boolean | null) | null = null,
   ): Intent | null {
     if (prefers !== null) this.all()
     const id = bareId(head.messageId)
     const hex = hexOf(key)
     do {
+      const mayBe = (intent: Intent) => prefers === null || prefers(intent) !== false
       const candidates = [...(this.#byKey.get(hex) ?? []), ...(id === null ? [] : (this.#byId.get(id) ?? []))]
-      const open = candidates.filter((intent) => !this.#taken.has(intent) && !isHere(intent.message))
-      const [preferred] = prefers === null ? [] : open.filter(prefers)
+      const isOpen = (intent: Intent) => !this.#taken.has(intent) && !isHere(intent.message)
+      const open = candidates.filter((intent) => isOpen(intent) && mayBe(intent))
+      const preferred = prefers === null ? undefined : this.#list.find((intent) => isOpen(intent) && prefers(intent))
       const first =
         preferred ??
         open.reduce<Intent | null>((least, one) => (least !== null && least.n <= one.n ? least : one), null)

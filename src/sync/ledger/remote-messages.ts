@@ -13,7 +13,7 @@ import type { UidSpan } from '../model/server.ts'
  * only; `erased`: it was deleted here, and is to be removed there; `restoring`: it was deleted here, and is to be fetched again.
  */
 export const CONTENT = { known: 0, missing: 1, unreadable: 2, headless: 3, erased: 4, restoring: 5 } as const
-/** Attempts after which an erased message is left at a server that refuses to remove it, and the pause after the first, ms. */
+/** Attempts after which an erased message is tried once a day at a server that refuses to remove it, and the pause after the first, ms. */
 const ERASE_TRIES_MAX = 6
 const ERASE_RETRY_MS = MINUTE_MS
 /** The first pause before a skipped message is asked for again (ms); the next are 8 times as long each, up to the longest. */
@@ -22,8 +22,12 @@ const SKIPPED_RETRY_MAX_MS = 7 * DAY_MS
 /** When a skipped message is asked for again, ms. */
 export const SKIPPED_RETRY_AT = `coalesce(m.tried_at, 0)
   + min(${SKIPPED_RETRY_MS} << (3 * (max(min(m.tries, 8), 1) - 1)), ${SKIPPED_RETRY_MAX_MS})`
-/** Erased messages that are to be removed now or later. The first term lets the partial index be used. */
-const ERASED = `m.state <> 0 AND m.state = ${CONTENT.erased} AND m.uid > 0 AND m.tries < ${ERASE_TRIES_MAX}`
+/** Erased messages. The first term lets the partial index be used. */
+const ANY_ERASED = `m.state <> 0 AND m.state = ${CONTENT.erased} AND m.uid > 0`
+/** ... that the server has not refused to remove so often. */
+const ERASED = `${ANY_ERASED} AND m.tries < ${ERASE_TRIES_MAX}`
+/** When it is tried again, ms. */
+const ERASE_AT = `m.tried_at + iif(m.tries < ${ERASE_TRIES_MAX}, ${ERASE_RETRY_MS} << (m.tries - 1), ${DAY_MS})`
 
 export interface RemoteMessage {
   /** Number of the remote folder. */
@@ -303,11 +307,31 @@ export class RemoteMessages {
     return new Map(rows.map(({ folder, count }) => [folder, count]))
   }
 
+  /** Messages that were deleted here, and that the server has not removed. */
+  removalsRefused(remote: number, reader: Reader): number {
+    const { count } = reader.get<{ count: number }>(
+      `SELECT count(*) AS count FROM remote_folders f CROSS JOIN remote_messages m
+       WHERE f.remote = ? AND m.remote_folder = f.n AND ${ANY_ERASED} AND m.tries > 0`,
+      [remote],
+    )!
+    return count
+  }
+
+  /** Numbers of the folders of an account from which messages are to be removed now that the server has refused to remove often. @param now ms */
+  erasedLate(remote: number, now: number): number[] {
+    const rows = this.#db.read.all<{ n: number }>(
+      `SELECT DISTINCT f.n AS n FROM remote_folders f CROSS JOIN remote_messages m
+       WHERE f.remote = ? AND m.remote_folder = f.n AND ${ANY_ERASED} AND m.tries >= ${ERASE_TRIES_MAX} AND ${ERASE_AT} <= ?`,
+      [remote, now],
+    )
+    return rows.map(({ n }) => n)
+  }
+
   /** UIDs of messages that are to be removed from a folder now, ascending. @param now ms */
   erasedDue(folder: number, after: number, now: number, limit: number): number[] {
     const rows = this.#db.read.all<{ uid: number }>(
-      `SELECT m.uid FROM remote_messages m WHERE m.remote_folder = ? AND ${ERASED} AND m.uid > ?
-         AND (m.tried_at IS NULL OR m.tried_at + (${ERASE_RETRY_MS} << (m.tries - 1)) <= ?) ORDER BY m.uid LIMIT ?`,
+      `SELECT m.uid FROM remote_messages m WHERE m.remote_folder = ? AND ${ANY_ERASED} AND m.uid > ?
+         AND (m.tried_at IS NULL OR ${ERASE_AT} <= ?) ORDER BY m.uid LIMIT ?`,
       [folder, after, now, limit],
     )
     return rows.map(({ uid }) => uid)

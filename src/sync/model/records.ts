@@ -145,8 +145,18 @@ export interface SkippedMessages {
   nextTryAt: number | null
 }
 
-/** `folder_left_out`: not read; `folder_name`: refused by the server; `read_only`; `labels`: too many; `skipped`: messages that are not here. */
-export const DIFFERENCE_KINDS = ['folder_left_out', 'folder_name', 'read_only', 'labels', 'skipped'] as const
+/**
+ * `folder_left_out`: not read; `folder_name`: refused by the server; `changes_refused`: of messages; `read_only`; `labels`: too many;
+ * `skipped`: messages that are not here.
+ */
+export const DIFFERENCE_KINDS = [
+  'folder_left_out',
+  'folder_name',
+  'changes_refused',
+  'read_only',
+  'labels',
+  'skipped',
+] as const
 
 /** What of an account is lastingly not as it is at its server. */
 export interface RemoteDifference {

@@ -31,12 +31,16 @@ export class ContentEvidence {
     const intents = this.#intentsOf(session, folder, heads)
     for (const [key, group] of groups) {
       const rows = byKey.get(key) ?? []
-      const announced = isNamed(group[0]!) ? [] : intents.filter((intent) => intent.key === key)
+      // A server may have given what it was sent another time of receipt, and so another key.
+      const announced = isNamed(group[0]!) ? [] : intents.filter(({ messageId }) => messageId === null)
       if (!isAmbiguous(group, rows, announced)) continue
       await this.#readHeads(session, folder, group)
       const [{ sizeBytes }] = group as [RemoteHead, ...RemoteHead[]]
       for (const row of rows) this.#rows.set(nameOf(row), await digestOf(session, row, sizeBytes))
-      for (const { message } of announced) this.#messages.set(message, await digestHere(session, message, sizeBytes))
+      for (const { message } of announced) {
+        const known = this.#messages.get(message) ?? (await digestHere(session, message, sizeBytes))
+        this.#messages.set(message, known)
+      }
     }
   }
 
@@ -63,10 +67,10 @@ export class ContentEvidence {
     return digest === undefined || (digest !== null && this.#rows.get(nameOf(row)) === digest)
   }
 
-  /** Whether a new message has the content of one here that is about to appear. */
-  isOf({ uid }: RemoteHead, { message }: Intent): boolean {
-    const digest = this.#heads.get(uid)
-    return digest != null && this.#messages.get(message) === digest
+  /** Whether a new message has the content of one here that is about to appear; null: not known. */
+  isOf({ uid }: RemoteHead, { message }: Intent): boolean | null {
+    const [there, here] = [this.#heads.get(uid), this.#messages.get(message)]
+    return there == null || here == null ? null : there === here
   }
 }
 

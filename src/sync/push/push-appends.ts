@@ -10,7 +10,7 @@ import { CONTENT, type RemoteMessage } from '../ledger/remote-messages.ts'
 import { flagOf, keywordsIn } from '../model/marks.ts'
 import { bareId, hexOf, messageKey } from '../model/message-key.ts'
 import { isRefusal, type OpenedFolder, type RemoteHead, type UidSpan } from '../model/server.ts'
-import { spansOf } from '../model/uid-spans.ts'
+import { spansOf, uidsOf } from '../model/uid-spans.ts'
 import { contentDigest } from '../session/content-digest.ts'
 import { compareAgain } from '../session/local-changes.ts'
 import type { AppendDue } from '../session/sent-copy.ts'
@@ -113,19 +113,36 @@ export class PushAppends {
     }
     if (mayBeThere && (await this.#isPutBack(to, message, { ...head, key, digest: contentDigest(bytes) }))) return null
     const saved = due.isSent && messageId !== null ? ((await session.server.find(messageId)).at(-1) ?? null) : null
+    const tries = this.#commands.triesOf(message)
     const intent = await session.write((tx) =>
-      intents.add(tx, n, { kind: 'append', message, folder: to.n, key: hexOf(key), messageId, at: null }),
+      intents.add(tx, n, { kind: 'append', message, folder: to.n, key: hexOf(key), messageId, at: null, tries }),
     )
     if (saved !== null) return { intent, uid: saved, isNew: false }
     let uid: number | null = null
     await this.#commands.tryIntents('append', { intents: [intent], messages: [message] }, async () => {
       const flags = keywordsIn(placement.keywords).filter((mark) => this.#commands.takes(to.n, mark))
+      const append = () => session.server.append(to.path, bytes, flags.map(flagOf), receivedAt)
       uid = await this.#storeThere(to, content.sizeBytes, () =>
-        session.server.append(to.path, bytes, flags.map(flagOf), receivedAt),
+        messageId === null && !session.facts.hasUidPlus ? this.#newUid(to, append) : append(),
       )
+      if (uid === null) await session.write((tx) => intents.answered(tx, [intent]))
       if (labels.length > 0 && uid !== null) await this.#labelNew(to, uid, labels)
     })
     return uid === null ? null : { intent, uid, isNew: true }
+  }
+
+  /**
+   * Stores a message that nothing finds where the server gives it another time of receipt or other bytes, and names no UID: it is the one
+   * that is new in the folder. @returns null when several are
+   */
+  async #newUid({ path }: RemoteFolder, append: () => Promise<number | null>): Promise<number | null> {
+    const session = this.#session
+    const before = await session.select(path)
+    await append()
+    const { uidNext } = await session.select(path)
+    if (uidNext <= before.uidNext) return null
+    const [uid, ...others] = uidsOf(await session.server.uids([[before.uidNext, uidNext - 1]]))
+    return uid === undefined || others.length > 0 ? null : uid
   }
 
   /** Null for a message whose content is damaged: it is left for later, and the others are sent. */

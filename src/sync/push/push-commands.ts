@@ -1,5 +1,6 @@
 // What the commands of a push share: the selected folder, changes that a server refuses, and the rows that follow a command.
 
+import { DAY_MS } from '../../base/durations.ts'
 import type { Tx } from '../../db/db.ts'
 import { sendNow } from '../ledger/intents.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
@@ -14,11 +15,14 @@ import type { SyncSession } from '../session/sync-session.ts'
 const ROWS_PER_BATCH = 100
 /** Intents removed in one unit of work. */
 const INTENTS_PER_BATCH = 500
-/** What a server refused is sent again after this time, doubled each time (ms), and so often. */
+/** What a server refused is sent again after this time, doubled each time so often, and then once a day, ms. */
 const REFUSED_RETRY_MS = 60_000
 const TRIES_MAX = 6
 /** What a server refused for want of room is sent again after this time, ms. */
 const QUOTA_RETRY_MS = 60 * 60_000
+
+/** ... what is said then. */
+const FULL_THERE = 'The account at the server is full.'
 
 /** Messages with changes that are sent again later, or now. */
 type Later = ReturnType<PushCommands['dueLater']>
@@ -49,6 +53,11 @@ export class PushCommands {
   get hasDue(): boolean {
     const { deps, account } = this.session
     return deps.intents.hasDue(account.n, deps.clock.now())
+  }
+
+  /** How often changes of a message were refused, or taken and not found, that are sent again now. */
+  triesOf(message: number): number {
+    return this.#tries.get(message) ?? 0
   }
 
   /** Until it ends, changes of these messages that are refused count on. */
@@ -90,7 +99,9 @@ export class PushCommands {
     if (folder.uidValidity === null) await this.#repeat(messages, 'lasting')
     this.#taken.set(n, takenBy(opened.keywords))
     // Numbered again, or restored from a backup: the next look finds the messages under their new UIDs.
-    return opened.isWritable && opened.uidValidity === folder.uidValidity && !isOld() ? folder : undefined
+    if (opened.uidValidity !== folder.uidValidity || isOld()) return undefined
+    if (!opened.isWritable) await this.#repeat(messages, 'lasting')
+    return opened.isWritable ? folder : undefined
   }
 
   /**
@@ -143,29 +154,33 @@ export class PushCommands {
     this.reason = reason
   }
 
-  /** Runs a command that a server may refuse: it is repeated some times, with longer and longer pauses, and then left. */
+  /** Runs a command that a server may refuse: it is repeated with longer and longer pauses, at last once a day. */
   async try(what: string, messages: readonly (number | null)[], command: () => Promise<void>): Promise<void> {
     try {
       await command()
     } catch (error) {
       if (!isRefusal(error)) throw error
       this.noteRefusal(what, error)
-      await this.#repeat(messages, error.kind === 'quota' ? 'full' : 'refused')
+      await this.#repeat(messages, error.kind === 'quota' ? 'full' : 'refused', error.message)
     }
   }
 
-  /** Sends changes again some times: the server has not carried them out yet. */
-  later(messages: readonly (number | null)[]): Promise<void> {
-    return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'refused')
+  /** Sends changes again: the server has not carried them out yet. @param reason told to people; null: it is told already */
+  later(messages: readonly (number | null)[], reason: string | null = null): Promise<void> {
+    return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'refused', reason)
   }
 
   /** Sends messages again when the server may have room for them. */
   whenRoom(messages: readonly number[]): Promise<void> {
-    return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'full')
+    return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'full', FULL_THERE)
   }
 
-  /** @param why `full`, `lasting`: sent again until the server takes it */
-  async #repeat(messages: readonly (number | null)[], why: 'refused' | 'full' | 'lasting'): Promise<void> {
+  /** @param reason told to people; null: it is told already */
+  async #repeat(
+    messages: readonly (number | null)[],
+    why: 'refused' | 'full' | 'lasting',
+    reason: string | null = null,
+  ): Promise<void> {
     const { deps, account } = this.session
     const now = deps.clock.now()
     const given = messages.filter((message) => message !== null)
@@ -176,10 +191,10 @@ export class PushCommands {
     if (refused.length === 0) return
     await this.session.write((tx) => {
       for (const message of refused) {
-        const tries = (this.#tries.get(message) ?? 0) + 1
-        if (tries > TRIES_MAX && why === 'refused') continue
-        const at = now + (why === 'full' ? QUOTA_RETRY_MS : REFUSED_RETRY_MS * 2 ** Math.min(tries, TRIES_MAX))
-        deps.intents.add(tx, account.n, { kind: 'later', message, folder: null, key: null, messageId: null, at, tries })
+        const tries = this.triesOf(message) + 1
+        const pause = REFUSED_RETRY_MS * 2 ** Math.min(tries, TRIES_MAX)
+        const at = now + (why === 'full' ? QUOTA_RETRY_MS : why === 'refused' && tries > TRIES_MAX ? DAY_MS : pause)
+        deps.intents.add(tx, account.n, { ...sendNow(message), at, tries, ...(reason === null ? {} : { reason }) })
       }
     })
   }

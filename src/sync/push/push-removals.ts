@@ -75,12 +75,22 @@ export class PushRemovals {
     if (session.account.mode === 'collect') return
     const counts = messages.erasedCounts(session.account.n)
     if (session.account.removalThere?.isUndone === true) return this.#putBack(counts)
-    if (counts.size === 0 && session.account.removalThere === null) return
+    if (counts.size === 0 && session.account.removalThere === null) return this.#removeLate()
     const removals = this.#removals(counts)
     const held = await this.#held(removals)
     await this.#hold(held)
     for (const { folder } of removals) if (!held.some((one) => one.folder.n === folder.n)) await this.#remove(folder)
     await this.#endConfirmed()
+    if (held.length === 0) await this.#removeLate()
+  }
+
+  /** What the server has refused often may have become possible. */
+  async #removeLate(): Promise<void> {
+    const { account, deps } = this.#session
+    for (const n of deps.messages.erasedLate(account.n, deps.clock.now())) {
+      const folder = deps.folders.get(n)
+      if (folder !== undefined) await this.#remove(folder)
+    }
   }
 
   /** What a person wants back is fetched again: it is still at the server. */

@@ -6,7 +6,7 @@ import type { RemoteFolder } from '../ledger/remote-folders.ts'
 import type { RemoteMessage } from '../ledger/remote-messages.ts'
 import { flagOf } from '../model/marks.ts'
 import type { MarkChange, Marks } from '../model/merge.ts'
-import { hexOf } from '../model/message-key.ts'
+import { bareId, hexOf } from '../model/message-key.ts'
 import { spansOf } from '../model/uid-spans.ts'
 import type { SyncSession } from '../session/sync-session.ts'
 import { type MayAppend, PushAppends } from './push-appends.ts'
@@ -108,6 +108,18 @@ export class Push {
         await this.messages(rows.flatMap(({ message }) => message ?? []))
         after = rows.at(-1)!.uid
       }
+    }
+  }
+
+  /** Forgets changes that were not sent again, and are at the server now. */
+  async forgetFound(): Promise<void> {
+    const { deps, account } = this.#session
+    const parked = deps.intents.parked(account.n)
+    for (let at = 0; at < parked.length; at += MESSAGES_PER_PAGE) {
+      const page = parked.slice(at, at + MESSAGES_PER_PAGE)
+      const open = new Set(page.filter(({ message }) => this.#plan([message]).length > 0))
+      const done = page.filter((intent) => !open.has(intent)).map(({ n }) => n)
+      if (done.length > 0) await this.#session.write((tx) => deps.intents.remove(tx, done))
     }
   }
 
@@ -268,17 +280,14 @@ export class Push {
       const open = new Set<number | null>(announced.map(({ message }) => message))
       const rows = identified.map((step) => step.row).filter(({ message }) => !open.has(message))
       if (rows.length === 0) continue
+      // Some servers give a copy another time of receipt: its Message-ID finds it.
+      const ids = deps.store.mail.internetIds(messages)
       const intents = await session.write((tx) =>
         rows.map(({ message, key }) => {
-          const intent = {
-            kind: 'copy',
-            message: message!,
-            folder: to.n,
-            key: hexOf(key),
-            messageId: null,
-            at: null,
-          } as const
-          return deps.intents.add(tx, session.account.n, intent)
+          const messageId = bareId(ids.get(message!) ?? null)
+          const tries = this.#commands.triesOf(message!)
+          const intent = { kind: 'copy', message: message!, folder: to.n, key: hexOf(key), messageId, tries } as const
+          return deps.intents.add(tx, session.account.n, { ...intent, at: null })
         }),
       )
       await this.#commands.tryIntents('copy', { intents, messages: rows.map(({ message }) => message) }, async () => {
@@ -287,7 +296,10 @@ export class Push {
           to.path,
           to.uidValidity,
         )
-        if (copied === null) return void this.#targets.add(to.n)
+        if (copied === null) {
+          this.#targets.add(to.n)
+          return session.write((tx) => deps.intents.answered(tx, intents))
+        }
         await session.write((tx) => {
           deps.intents.remove(tx, intents)
           for (const one of this.#commands.current(tx, rows)) {

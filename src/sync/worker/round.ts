@@ -6,7 +6,7 @@ import { differencesOf } from '../folders/differences.ts'
 import { FolderPush } from '../folders/folder-push.ts'
 import { isLeftOut } from '../folders/ignored-folders.ts'
 import { RemoteTree } from '../folders/remote-tree.ts'
-import { sendNow } from '../ledger/intents.ts'
+import { sentAgain } from '../ledger/intents.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
 import { skippedOf, skippedSentence } from '../ledger/skipped-messages.ts'
 import { isRefusal, type ListedFolder, type RemoteFolderStatus, type ServerError } from '../model/server.ts'
@@ -76,7 +76,7 @@ export class Round {
    */
   async run(because: { arrivals: boolean; wanted: boolean }): Promise<boolean> {
     const session = this.#session
-    const { states, clock, folders } = session.deps
+    const { states, clock, folders, intents, messages } = session.deps
     session.refresh()
     const isListDue = because.wanted || this.#listedAt === null || clock.now() >= this.nextAt
     const looked = isListDue ? await this.#lookAtChanged() : await this.#lookAtArrivals(because.arrivals)
@@ -88,9 +88,12 @@ export class Round {
     const more = await this.#import()
     if (isNew && !more && this.#pull.reason === null) await this.#settleGone(looked)
     if (this.#removals.hasUnlisted) this.#listedAt = null
+    await this.#push.forgetFound()
     await session.write((tx) => {
       const { n } = session.account
-      const differences = differencesOf({ folders, reader: tx }, n, this.#folderPush.refused)
+      const changes = intents.refused(tx, n)
+      const refused = { names: this.#folderPush.refused, changes, removals: messages.removalsRefused(n, tx) }
+      const differences = differencesOf({ folders, reader: tx }, n, refused)
       const skipped = skippedOf(tx, n)
       const differs = differences.find(({ kind }) => kind !== 'skipped')?.sentence ?? skippedSentence(skipped)
       states.synced(tx, n, { reason: this.#reason() ?? differs, skipped, differences })
@@ -252,7 +255,7 @@ export class Round {
         tx,
         left.map(({ n }) => n),
       )
-      for (const { message } of left) intents.add(tx, session.account.n, sendNow(message))
+      for (const intent of left) intents.add(tx, session.account.n, sentAgain(intent))
     })
   }
 

@@ -1,0 +1,74 @@
+// Messages that are stored or copied at a server which gives them another time of receipt, or other bytes: once on each side.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { ModelAbilities } from '../support/model-account.ts'
+import { type ModelMailbox, type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
+
+let models: ModelSetup
+before(async () => {
+  models = await startModels()
+})
+after(() => models[Symbol.asyncDispose]())
+
+/** No UID of a new message is named. */
+const SILENT: ModelAbilities = { qresync: false, condstore: false, uidPlus: false, move: false }
+const nameless = (n: number) => Buffer.from(`From: a@example.com\r\nSubject: Report ${n}\r\n\r\nText ${n}\r\n`)
+const withField = (bytes: Buffer) => Buffer.concat([Buffer.from('X-Server: filed\r\n'), bytes])
+
+async function filled(messages: readonly Buffer[]): Promise<ModelMailbox> {
+  const mailbox = await models.attach(SILENT, (account) => {
+    account.create('Work')
+    for (const bytes of messages) account.add('INBOX', bytes, { receivedAt: 60_000 })
+  })
+  await mailbox.settle(1)
+  mailbox.assertEqual('after the import')
+  return mailbox
+}
+
+const idsOf = ({ store, mail }: ModelMailbox, all: number[]) =>
+  [...store.mail.placements(mail, all).values()].map(({ id }) => id)
+const inbox = ({ store, mail }: ModelMailbox) => store.folders.byRole(mail.n, 'inbox')
+const work = ({ store, mail }: ModelMailbox) => store.folders.paths(mail).find(({ path }) => path === 'Work')!
+
+test('messages that are moved and copied here are once there, although copies have another time of receipt', async () => {
+  const mailbox = await filled([modelMessage(), modelMessage(), nameless(1), nameless(2)])
+  const { store, mail, account } = mailbox
+  account.filed = ({ bytes }) => ({ bytes, receivedAt: models.clock.now() })
+  const before = mailbox.numbers()
+  const ids = idsOf(mailbox, before)
+  for (const id of [ids[0]!, ids[2]!]) await store.edits.change(mail, [id], { folders: { set: [work(mailbox).id] } })
+  for (const id of [ids[1]!, ids[3]!]) await store.edits.change(mail, [id], { folders: { add: [work(mailbox).id] } })
+  await mailbox.settle(4)
+  mailbox.assertEqual('after the changes')
+  assert.deepEqual([mailbox.there().length, mailbox.numbers()], [6, before])
+})
+
+test('a message without Message-ID is stored there once, although the server adds a field to it', async () => {
+  const mailbox = await filled([modelMessage()])
+  mailbox.account.filed = ({ bytes }) => ({ bytes: withField(bytes), receivedAt: models.clock.now() })
+  await mailbox.import(nameless(1), inbox(mailbox).id)
+  await mailbox.settle(5)
+  assert.deepEqual([mailbox.here().length, mailbox.there().length], [2, 2])
+})
+
+test('a message that the server takes and does not show is not stored there without end, and people are told', async () => {
+  const mailbox = await filled([modelMessage()])
+  const { account } = mailbox
+  account.filed = ({ bytes, receivedAt }) => ({ bytes: withField(bytes), receivedAt })
+  let appended = 0
+  // Another message arrives at the same time: which of both is new cannot be told.
+  account.fault = (command, moment) => {
+    if (command !== 'APPEND' || moment !== 'after') return
+    appended++
+    account.add('INBOX', modelMessage())
+  }
+  const id = await mailbox.import(nameless(1), inbox(mailbox).id)
+  await mailbox.settle(12)
+  assert.equal(appended, 3)
+  const [difference] = (await mailbox.record()).differences
+  assert.deepEqual([difference.kind, /takes?|took them/.test(difference.sentence)], ['changes_refused', true])
+  await models.appliance.app.db.write((tx) => mailbox.store.edits.deleteIn(tx, mailbox.mail, [id]))
+  await mailbox.settle(1)
+  assert.deepEqual((await mailbox.record()).differences, [])
+})
