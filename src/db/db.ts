@@ -102,8 +102,8 @@ export class Db {
   }
 
   /**
-   * Runs `work` inside the next transaction and answers after its commit is durable. A unit that throws is rolled back
-   * alone; the others in the same transaction are not affected. Nothing is awaited inside: SQLite answers in the calling thread.
+   * Runs `work` inside the next transaction and answers after its commit is durable. A unit that throws, or that asks for it
+   * ({@link Tx.undo}), is rolled back alone; the others in the same transaction are not affected. Nothing is awaited inside: SQLite answers in the calling thread.
    */
   write<T>(work: (tx: Tx) => T & Settled<T>): Promise<T> {
     return this.#enqueue<T>(work, { isStepwise: false })
@@ -267,13 +267,18 @@ export class Db {
   /**
    * @param isFirst it is the first one of the transaction, which is rolled back when it fails: it needs no savepoint, which would cost a
    *   copy of every page it changes
-   * @returns undefined when it failed
+   * @returns undefined when nothing of it is to be committed
    */
   async #unit(unit: UnitOfWork, isFirst: boolean): Promise<Omit<CommittedUnit, 'flushed'> | undefined> {
     const { tx, deferred, end } = openTx(this.#writing)
     if (!isFirst) this.#writer.run('SAVEPOINT unit')
     try {
       const value = unit.isStepwise ? await runSteps(unit.work(tx) as Steps<unknown>) : unit.work(tx)
+      if (deferred.isUndone) {
+        if (!isFirst) this.#undoUnit(new Error('A unit of work could not be rolled back.'))
+        unit.resolve(value)
+        return undefined
+      }
       if (!isFirst) this.#writer.run('RELEASE unit')
       return { unit, value, deferred }
     } catch (error) {

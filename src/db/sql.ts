@@ -64,8 +64,16 @@ export interface Tx extends Reader {
    * It is lost when the process ends before, and nothing waits for it: its failure is only reported (`DbOptions.upkeepFailed`).
    */
   followUp(work: (tx: Tx) => void): void
-  /** Runs after the commit that makes this unit durable, never when the unit fails. */
+  /** Runs after the commit that makes this unit durable, never when the unit fails or is undone. */
   afterCommit(run: () => void): void
+  /**
+   * Rolls the unit back when its function has returned; its caller gets what the function returns. For outcomes of normal operation for
+   * which nothing is to be stored.
+   * @returns the value, for `return tx.undo('full')`
+   */
+  undo<T>(value: T): T
+  /** Whether the unit is rolled back when its function has returned. */
+  readonly isUndone: boolean
 }
 
 /** Scans that run on the calling thread. */

@@ -11,6 +11,8 @@ export interface DeferredWork {
   readonly followUps: ((tx: Tx) => void)[]
   readonly afterCommit: (() => void)[]
   keepsCaches: boolean
+  /** The unit is rolled back although it did not fail. */
+  isUndone: boolean
   /** Accounts whose numbers the unit assigns. */
   readonly accounts: Set<number | 'all'>
 }
@@ -41,6 +43,7 @@ class Handle {
     followUps: [],
     afterCommit: [],
     keepsCaches: false,
+    isUndone: false,
     accounts: new Set(),
   }
   readonly #context: WriteContext
@@ -86,6 +89,15 @@ class Handle {
 
   assignsNumbersOf(account: number | 'all'): void {
     this.deferred.accounts.add(account)
+  }
+
+  undo<T>(value: T): T {
+    this.deferred.isUndone = true
+    return value
+  }
+
+  get isUndone(): boolean {
+    return this.deferred.isUndone
   }
 
   end(): void {

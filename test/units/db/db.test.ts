@@ -122,6 +122,35 @@ describe('write', () => {
     assert.ok(kept.includes('before') && kept.includes('behind') && !kept.includes('half'))
   })
 
+  it('rolls a unit back that asks for it, runs none of its deferred work, and answers with its value', async () => {
+    const ran: string[] = []
+    const undone = (name: string) => (tx: Tx) => {
+      tx.insert('things', { name })
+      tx.atEnd(() => void ran.push('at end'))
+      tx.followUp(() => void ran.push('follow-up'))
+      tx.afterCommit(() => void ran.push('after commit'))
+      return tx.undo(`${name} is undone`)
+    }
+    const outcomes = await Promise.all([
+      db.write(undone('undone first')),
+      db.write((tx) => tx.insert('things', { name: 'kept' })),
+      db.write(undone('undone second')),
+      db.writeInSteps(function* (tx) {
+        yield
+        return undone('undone in steps')(tx)
+      }),
+      db.write((tx) => tx.insert('things', { name: 'kept too' })),
+    ])
+    const texts = outcomes.filter((outcome) => typeof outcome === 'string')
+    assert.deepEqual(texts, ['undone first is undone', 'undone second is undone', 'undone in steps is undone'])
+    assert.deepEqual(
+      names().filter((name) => /kept|undone/.test(name)),
+      ['kept', 'kept too'],
+    )
+    assert.deepEqual(ran, [])
+    await db.write((tx) => tx.run(`DELETE FROM things WHERE name LIKE 'kept%'`))
+  })
+
   it('lets others have their turn within a long unit, but no other unit', async () => {
     let turns = 0
     let done = false
