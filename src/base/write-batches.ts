@@ -13,15 +13,15 @@ export interface WriteBatchesOptions<T, R> {
   overlap?: boolean
   /**
    * Resolves when it is time to write: more items may arrive until then; undefined when it is time already. Not asked before an item is
-   * written alone after a failure.
+   * written alone.
    */
   gather?: () => Promise<void> | undefined
   /**
    * Writes items, all or none.
    * @param take takes the items to write, at the latest moment possible: those that arrive until then are among them
-   * @returns a result for each item, in their order
+   * @returns a result for each item, in their order; null when nothing was written because several items have to be written one by one
    */
-  write(take: () => readonly T[]): Promise<readonly R[]>
+  write(take: () => readonly T[]): Promise<readonly R[] | null>
 }
 
 export class WriteBatches<T, R = void> {
@@ -76,20 +76,26 @@ export class WriteBatches<T, R = void> {
       const gathered = this.#options.gather?.()
       if (gathered !== undefined) await gathered
       const results = await this.#options.write(take)
-      for (const [index, one] of taken.entries()) one.resolve(results[index]!)
+      if (results === null) await this.#writeEach(taken)
+      else for (const [index, { resolve }] of taken.entries()) resolve(results[index]!)
     } catch (error) {
       take()
       const [first] = taken
       if (taken.length === 1) first!.reject(error)
       // One item that cannot be written must not fail the others.
-      else for (const one of taken) await this.#writeAlone(one)
+      else await this.#writeEach(taken)
     }
+  }
+
+  async #writeEach(items: readonly PendingWrite<T, R>[]): Promise<void> {
+    for (const item of items) await this.#writeAlone(item)
   }
 
   async #writeAlone({ item, resolve, reject }: PendingWrite<T, R>): Promise<void> {
     try {
-      const [result] = await this.#options.write(() => [item])
-      resolve(result!)
+      const results = await this.#options.write(() => [item])
+      if (results === null) throw new Error('A write of one item has no result.')
+      resolve(results[0]!)
     } catch (error) {
       reject(error)
     }

@@ -135,10 +135,10 @@ export class InboundWriter implements ReceiveWriter {
       scriptOutcome: inspection.scriptOutcomes[index] ?? null,
     }))
     try {
-      await app.outbound.forwarding.deliver(message, targets, (tx, delivered) => {
+      return await app.outbound.forwarding.deliver(message, targets, (tx, delivered): StoreOutcome => {
         // DATA has one reply, so the delivery is all or nothing.
-        if (delivered.some(({ outcome }) => outcome === 'full')) throw new NotStored('full')
-        for (const { mailbox } of transaction.recipients) this.#requireActive(tx, mailbox)
+        if (delivered.some(({ outcome }) => outcome === 'full')) return tx.undo('full')
+        if (!transaction.recipients.every(({ mailbox }) => this.#isActive(tx, mailbox))) return tx.undo('inactive')
         this.#journal.noteDelivered(tx, received, delivered)
         const copies = delivered.map((copy, index) => ({ message, target: targets[index]!, delivered: copy }))
         for (const [index, { teamId, mailbox }] of transaction.recipients.entries()) {
@@ -155,40 +155,26 @@ export class InboundWriter implements ReceiveWriter {
           })
         }
         app.outbound.vacationReplies.note(tx, copies)
+        return 'stored'
       })
-      return 'stored'
-    } catch (error) {
-      // Both occur in normal operation.
-      if (error instanceof NotStored) return error.outcome
-      throw error
     } finally {
       freeBytes(bytesOf(inspection, ...(inspection.edited ?? [])))
     }
   }
 
-  /** The mailbox may have changed since RCPT; on a retry, RCPT replies with its current state. @throws NotStored */
-  #requireActive(tx: Tx, { id, quotaBytes }: Mailbox): void {
+  /** The mailbox may have changed since RCPT; on a retry, RCPT replies with its current state. */
+  #isActive(tx: Tx, { id, quotaBytes }: Mailbox): boolean {
     const seen = this.#seen.get(tx) ?? new Map<string, Mailbox | undefined>()
     this.#seen.set(tx, seen)
     if (!seen.has(id)) seen.set(id, this.#app.directory.mailboxes.byId(id, tx))
     const now = seen.get(id)
-    if (now?.status !== 'active' || now.quotaBytes < quotaBytes) throw new NotStored('inactive')
+    return now?.status === 'active' && now.quotaBytes >= quotaBytes
   }
 
   #track<T>(work: Promise<T>): Promise<T> {
     const tracked = work.finally(() => this.#inFlight.delete(tracked))
     this.#inFlight.add(tracked)
     return tracked
-  }
-}
-
-/** Rolls back a delivery. */
-class NotStored extends Error {
-  readonly outcome: 'full' | 'inactive'
-
-  constructor(outcome: 'full' | 'inactive') {
-    super(`The message was not stored: a mailbox is ${outcome}.`)
-    this.outcome = outcome
   }
 }
 

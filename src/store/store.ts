@@ -20,9 +20,9 @@ import { Contents, namesInUse } from './mailbox/contents.ts'
 import {
   type CloseLinks,
   Deliverer,
-  type DeliveryResult,
   type DeliveryTarget,
   type IncomingMessage,
+  type RecordResults,
 } from './mailbox/delivery.ts'
 import { Drafts } from './mailbox/drafts.ts'
 import { FolderEdits } from './mailbox/folders-edits.ts'
@@ -137,11 +137,7 @@ export interface Store {
   /** Ends the sign-in links in messages that a mailbox key can read from now on. */
   closeLinks: CloseLinks
   /** See {@link Deliverer.deliver}. */
-  deliver(
-    message: IncomingMessage,
-    targets: readonly DeliveryTarget[],
-    record: (tx: Tx, results: DeliveryResult[]) => void,
-  ): Promise<DeliveryResult[]>
+  deliver<R>(message: IncomingMessage, targets: readonly DeliveryTarget[], record: RecordResults<R>): Promise<R>
 }
 
 interface StoreDeps {

@@ -8,10 +8,10 @@ await openAppliance(loadConfig(process.env), {
   workers: 'here',
   async prepare({ store }) {
     const deliver = store.deliver.bind(store)
-    store.deliver = async (...given) => {
-      const delivered = await deliver(...given)
+    store.deliver = async (message, targets, record) => {
+      const outcome = await deliver(message, targets, record)
       process.kill(process.pid, 'SIGKILL')
-      return delivered
+      return outcome
     }
   },
 })

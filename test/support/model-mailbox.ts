@@ -139,7 +139,7 @@ export class ModelMailbox {
     const [stored] = await this.appliance.store.deliver(
       { inspection, mailFrom: 'a@else.test', receivedAt },
       [target],
-      () => {},
+      (_tx, results) => results,
     )
     this.#known.push(stored!.messageId!)
   }

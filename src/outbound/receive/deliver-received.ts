@@ -8,7 +8,7 @@ import { domainOf, parseMailbox } from '../../mime/address.ts'
 import { SUBJECT_MAX } from '../../mime/compose/draft-rules.ts'
 import { clean } from '../../mime/one-line.ts'
 import { decidedOutcome, type SieveOutcome } from '../../sieve/outcome.ts'
-import type { DeliveryResult, DeliveryTarget, IncomingMessage } from '../../store/mailbox/delivery.ts'
+import type { DeliveryResult, DeliveryTarget, IncomingMessage, RecordResults } from '../../store/mailbox/delivery.ts'
 import type { ForwardingRecord } from '../../store/mailbox/forwarding-record.ts'
 import type { Account } from '../../store/rows/records.ts'
 import type { InspectedContent } from '../../workers/inspection.ts'
@@ -30,8 +30,6 @@ interface ForwardingDeps extends OutboundDeps {
   meter: Pick<Meter, 'refusal' | 'hold'>
   router: Pick<Router, 'canForward'>
 }
-
-type RecordResults = (tx: Tx, results: DeliveryResult[]) => void
 
 interface RefusedAddress {
   to: string
@@ -57,20 +55,13 @@ export const FORWARDS_PER_DAY = 1000
 /** Received fields from which on a message counts as looping here; RFC 5321 §6.3 has 100 for rejecting one. */
 export const HOPS_MAX = 50
 
-/** Rolls back a delivery: meanwhile another message had an id that a script asks for. */
-class AnsweredOtherwise extends Error {}
-
-/** Rolls back a delivery whose message can no longer be forwarded: it is repeated with a copy in the mailbox. */
-class KeptInstead extends Error {
-  readonly index: number
-  readonly refused: readonly RefusedAddress[]
-
-  constructor(index: number, refused: readonly RefusedAddress[]) {
-    super('The message was not forwarded.')
-    this.index = index
-    this.refused = refused
-  }
+/** A delivery whose message can no longer be forwarded: it is repeated with a copy in the mailbox. */
+interface KeptInstead {
+  kept: { plan: Plan; refused: readonly RefusedAddress[] }
 }
+
+/** The outcome of a delivery as planned, or why another plan is needed; then nothing is stored. */
+type Attempt<R> = { outcome: R } | KeptInstead | 'seen'
 
 export class Forwarding {
   readonly #deps: ForwardingDeps
@@ -84,11 +75,11 @@ export class Forwarding {
    * refused gets nothing; a message that no folder keeps is then kept in the default folder. `forwarding` of the results says which.
    * @param record see `Store.deliver`
    */
-  async deliver(
+  async deliver<R>(
     message: IncomingMessage,
     received: readonly DeliveryTarget[],
-    record: RecordResults,
-  ): Promise<DeliveryResult[]> {
+    record: RecordResults<R>,
+  ): Promise<R> {
     const { db, directory, store } = this.#deps
     const targets = received.map((target) => {
       const forward = directory.forwards.settingFor(target.mailboxId, target.rcptTo)
@@ -98,17 +89,15 @@ export class Forwarding {
     const refused = targets.map((): RefusedAddress[] => [])
     for (;;) {
       const plans = targets.map((target, index) => this.#plan(db.read, message, target, refused[index]!))
-      try {
-        return await this.#deliver(message, plans, record)
-      } catch (error) {
-        // Each repetition knows one message more, or refuses one address more.
-        if (error instanceof KeptInstead) refused[error.index]!.push(...error.refused)
-        else if (!(error instanceof AnsweredOtherwise)) throw error
-      }
+      const attempt = await this.#deliver(message, plans, record)
+      // Each repetition knows one message more, or refuses one address more.
+      if (attempt === 'seen') continue
+      if ('outcome' in attempt) return attempt.outcome
+      refused[plans.indexOf(attempt.kept.plan)]!.push(...attempt.kept.refused)
     }
   }
 
-  async #deliver(message: IncomingMessage, plans: readonly Plan[], record: RecordResults): Promise<DeliveryResult[]> {
+  async #deliver<R>(message: IncomingMessage, plans: readonly Plan[], record: RecordResults<R>): Promise<Attempt<R>> {
     const { store } = this.#deps
     // The store writes no content for a message without a copy.
     for (const { target, to } of plans) {
@@ -116,16 +105,19 @@ export class Forwarding {
       if (to.length > 0) await store.blobs.put(hash, sizeBytes, chunks)
     }
     const targets = plans.map(({ target }) => target)
-    let results: DeliveryResult[] = []
-    await store.deliver(message, targets, (tx, delivered) => {
-      for (const plan of plans) this.#checkIds(tx, plan)
-      results = delivered.map((result, index) => {
-        this.#rememberIds(tx, result, plans[index]!)
-        return this.#forward(tx, message, result, { ...plans[index]!, index })
-      })
-      record(tx, results)
+    return store.deliver(message, targets, (tx, delivered): Attempt<R> => {
+      // Of two messages with an id only one is new, also when they are stored together.
+      const isSeen = ({ target, unseen }: Plan) => unseen.some((id) => this.#wasSeen(tx, target, id))
+      if (plans.some(isSeen)) return tx.undo('seen')
+      const results: DeliveryResult[] = []
+      for (const [index, plan] of plans.entries()) {
+        this.#rememberIds(tx, delivered[index]!, plan)
+        const result = this.#forward(tx, message, delivered[index]!, plan)
+        if ('kept' in result) return tx.undo(result)
+        results.push(result)
+      }
+      return { outcome: record(tx, results) }
     })
-    return results
   }
 
   #plan(reader: Reader, message: IncomingMessage, asked: DeliveryTarget, earlier: readonly RefusedAddress[]): Plan {
@@ -164,11 +156,6 @@ export class Forwarding {
     return store.scriptIds.has(reader, this.#accountOf(reader, mailboxId), id, clock.now())
   }
 
-  /** Of two messages with an id only one is new, also when they are stored together. @throws AnsweredOtherwise */
-  #checkIds(tx: Tx, { target, unseen }: Plan): void {
-    if (unseen.some((id) => this.#wasSeen(tx, target, id))) throw new AnsweredOtherwise()
-  }
-
   /** RFC 7352 §3: in the unit of work that stores the message. */
   #rememberIds(tx: Tx, { outcome }: DeliveryResult, { target }: Plan): void {
     const { ids = [] } = target.scriptOutcome ?? {}
@@ -177,13 +164,13 @@ export class Forwarding {
     store.scriptIds.record(tx, this.#accountOf(tx, target.mailboxId), ids, clock.now())
   }
 
-  #forward(tx: Tx, message: IncomingMessage, result: DeliveryResult, plan: Plan & { index: number }): DeliveryResult {
-    const { target, done, index } = plan
+  #forward(tx: Tx, message: IncomingMessage, result: DeliveryResult, plan: Plan): DeliveryResult | KeptInstead {
+    const { target, done } = plan
     if (addressesOf(target).length === 0 && plan.to.length + plan.refused.length + done.length === 0) return result
     // A duplicate was forwarded the first time, and a message that exceeds the quota will come again.
     if (result.outcome === 'duplicate' || result.outcome === 'full') return result
     const { to, refused } = this.#admit(tx, message, plan)
-    if (refused.length > 0 && result.outcome === 'discarded') throw new KeptInstead(index, refused)
+    if (refused.length > 0 && result.outcome === 'discarded') return { kept: { plan, refused } }
     const emailId = to.length === 0 ? null : this.#queue(tx, message, target, to)
     const forwarding: ForwardingRecord = { emailId, to: [...to, ...done], refused: [...plan.refused, ...refused] }
     return { ...result, forwarding }

@@ -94,12 +94,16 @@ interface Deps {
 /** Messages in one unit of work. More would hold up the calling thread for longer than some milliseconds. */
 const BATCH_MAX = 32
 
-type RecordResults = (tx: Tx, results: DeliveryResult[]) => void
+/**
+ * Writes what follows from the copies of a message, in the unit of work that stores them, and again when the unit of work is repeated.
+ * @returns the outcome of the delivery: with `Tx.undo` that of one that stores nothing
+ */
+export type RecordResults<R> = (tx: Tx, results: DeliveryResult[]) => R
 
 interface Delivery {
   message: IncomingMessage
   targets: readonly DeliveryTarget[]
-  record: RecordResults
+  record: RecordResults<unknown>
 }
 
 /** One message for one mailbox. */
@@ -115,13 +119,10 @@ interface MessageCopy {
 /** Why a copy is not stored although it is no duplicate; null if it is stored. */
 type NotStored = 'full' | 'discarded' | null
 
-/** The deliveries of a batch depend on each other in a way that only one by one is decided correctly. */
-class MutuallyDependent extends Error {}
-
 export class Deliverer {
   readonly #deps: Deps
   readonly #recent: RecentCopies
-  readonly #batches: WriteBatches<Delivery, DeliveryResult[]>
+  readonly #batches: WriteBatches<Delivery, unknown>
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -136,19 +137,15 @@ export class Deliverer {
   /**
    * Stores one copy per target. All copies and the writes of `record` are one unit of work: all are durable or none is. Messages that
    * wait together are stored together.
-   * @param record runs inside the unit of work, after the last copy, and again when the unit of work is repeated
-   * @returns results in the order of the targets, after the commit
+   * @param record runs after the last copy, with results in the order of the targets
+   * @returns the outcome that `record` has returned, after the commit
    */
-  async deliver(
-    message: IncomingMessage,
-    targets: readonly DeliveryTarget[],
-    record: RecordResults,
-  ): Promise<DeliveryResult[]> {
+  async deliver<R>(message: IncomingMessage, targets: readonly DeliveryTarget[], record: RecordResults<R>): Promise<R> {
     const kept = targets.filter((target) => !isDiscarded(target))
     for (const { hash, sizeBytes, chunks } of new Set(kept.map(({ content = message.inspection }) => content))) {
       await this.#deps.blobs.put(hash, sizeBytes, chunks)
     }
-    return this.#batches.write({ message, targets, record })
+    return (await this.#batches.write({ message, targets, record })) as R
   }
 
   /** Deletes the duplicate-detection rows of a deleted account. See `PurgeStep`. */
@@ -156,7 +153,8 @@ export class Deliverer {
     return this.#recent.purgeIn(tx, account.n, limit)
   }
 
-  #deliverAll(tx: Tx, deliveries: readonly Delivery[]): DeliveryResult[][] {
+  /** @returns an outcome for each delivery; null when they have to be stored one by one */
+  #deliverAll(tx: Tx, deliveries: readonly Delivery[]): unknown[] | null {
     this.#recent.prune(tx)
     for (const { message } of deliveries) {
       const { linkTokens } = message.inspection
@@ -164,11 +162,14 @@ export class Deliverer {
       if (linkTokens.length > 0) this.#deps.closeLinks(tx, linkTokens)
     }
     const results = this.#storeAll(tx, this.#copiesOf(tx, deliveries))
-    return deliveries.map(({ targets, record }) => {
-      const own = results.splice(0, targets.length)
-      record(tx, own)
-      return own
-    })
+    if (results === null) return tx.undo(null)
+    const outcomes: unknown[] = []
+    for (const { targets, record } of deliveries) {
+      outcomes.push(record(tx, results.splice(0, targets.length)))
+      // A delivery that stores nothing must not take the others with it.
+      if (tx.isUndone && deliveries.length > 1) return null
+    }
+    return outcomes
   }
 
   #copiesOf(tx: Tx, deliveries: readonly Delivery[]): MessageCopy[] {
@@ -181,12 +182,13 @@ export class Deliverer {
     })
   }
 
-  #storeAll(tx: Tx, copies: readonly MessageCopy[]): DeliveryResult[] {
+  /** @returns null when only one by one is decided correctly */
+  #storeAll(tx: Tx, copies: readonly MessageCopy[]): DeliveryResult[] | null {
     const notStored = whatIsNotStored(copies)
     const wanted = copies.filter((copy) => notStored.get(copy) === null)
     const recorded = this.#recent.record(tx, wanted)
     const stored = wanted.filter((copy) => recorded.has(copy))
-    checkIndependence(notStored, recorded)
+    if (areDependent(notStored, recorded)) return null
     const results = this.#store(tx, stored)
     return copies.map((copy) => results.get(copy) ?? this.#withoutCopy(tx, copy, notStored.get(copy)!))
   }
@@ -262,15 +264,15 @@ function whatIsNotStored(copies: readonly MessageCopy[]): Map<MessageCopy, NotSt
   )
 }
 
-/** A copy exceeds the quota only because of one that turned out to be a duplicate, which uses none. @throws MutuallyDependent */
-function checkIndependence(notStored: ReadonlyMap<MessageCopy, NotStored>, recorded: ReadonlySet<MessageCopy>): void {
-  const duplicates = [...notStored].flatMap(([copy, reason]) => (reason === null && !recorded.has(copy) ? [copy] : []))
-  if (duplicates.length === 0) return
-  for (const [copy, reason] of notStored) {
-    const isAffected = ({ account, delivery }: MessageCopy) =>
+/** Whether a copy may exceed the quota only because of one that turned out to be a duplicate, which uses none. */
+function areDependent(notStored: ReadonlyMap<MessageCopy, NotStored>, recorded: ReadonlySet<MessageCopy>): boolean {
+  const copies = [...notStored]
+  const duplicates = copies.flatMap(([copy, reason]) => (reason === null && !recorded.has(copy) ? [copy] : []))
+  const sharesAccount =
+    (copy: MessageCopy) =>
+    ({ account, delivery }: MessageCopy) =>
       account.n === copy.account.n && delivery !== copy.delivery
-    if (reason === 'full' && duplicates.some(isAffected)) throw new MutuallyDependent()
-  }
+  return copies.some(([copy, reason]) => reason === 'full' && duplicates.some(sharesAccount(copy)))
 }
 
 function emptyResult({ target, account }: MessageCopy): Omit<DeliveryResult, 'outcome'> {

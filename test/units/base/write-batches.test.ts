@@ -73,6 +73,25 @@ test('after a failed batch each item is written alone: only the one that cannot 
   assert.equal(await later, '5 is written')
 })
 
+test('items that have to be written one by one are written again alone, and each caller gets its own result', async () => {
+  const written: number[][] = []
+  const batches = new WriteBatches<number, string>({
+    most: 5,
+    async write(take) {
+      await new Promise(setImmediate)
+      const items = take()
+      if (items.length > 1) return null
+      written.push([...items])
+      return items.map((item) => `${item} is written`)
+    },
+  })
+  assert.deepEqual(
+    await Promise.all([1, 2, 3].map((item) => batches.write(item))),
+    [1, 2, 3].map((item) => `${item} is written`),
+  )
+  assert.deepEqual(written, [[1], [2], [3]])
+})
+
 test('a write that fails before it takes its items fails them, too, and the next ones are written', async () => {
   let isBroken = true
   const batches = new WriteBatches<number>({

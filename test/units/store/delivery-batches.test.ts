@@ -181,7 +181,7 @@ describe('deliveries that are written together', () => {
         store.deliver(
           message,
           targets.map((target) => targetOf(target, boxes, QUOTA_BYTES[seed % 2]!)),
-          () => {},
+          (_tx, results) => results,
         )
       const oneByOne: DeliveryResult[][] = []
       for (const arrival of list) oneByOne.push(await deliver(arrival, single))
@@ -195,6 +195,24 @@ describe('deliveries that are written together', () => {
     const all = ['by id', 'by new', 'by null', 'by subject', 'discarded', 'duplicate', 'full', 'stored']
     assert.deepEqual([...seen].sort(), all)
     assert.ok(units <= ROUNDS, `${units} units of work for ${Math.floor(ROUNDS / 2)} rounds`)
+  })
+
+  it('are undone alone, with the outcome of each', async () => {
+    const [mailboxId] = await openMailboxes()
+    const list = arrivals(new Random(98), appliance.clock.now())
+    const messages = [...new Set(list.map(({ message }) => message))]
+    const target = targetOf({ box: 0, junk: false, script: 'none' }, [mailboxId!], 1e9)
+    const outcomes = await Promise.all(
+      messages.map((message, index) =>
+        appliance.store.deliver(message, [target], (tx) => (index % 10 === 3 ? tx.undo('undone') : 'stored')),
+      ),
+    )
+    assert.deepEqual(
+      outcomes,
+      messages.map((_, index) => (index % 10 === 3 ? 'undone' : 'stored')),
+    )
+    const stored = outcomes.filter((outcome) => outcome === 'stored').length
+    assert.equal(appliance.store.accounts.byMailbox(mailboxId!)!.messageCount, stored)
   })
 
   it('fail alone', async () => {

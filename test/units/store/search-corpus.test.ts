@@ -125,7 +125,7 @@ class Mailbox {
       ...{ quotaBytes: 2 ** 40, junk: false, spam: { score: 0, isSpam: false, reasons: [] } },
       authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
     }
-    const [copy] = await this.#store.deliver({ inspection, mailFrom, receivedAt }, [target], async () => {})
+    const [copy] = await this.#store.deliver({ inspection, mailFrom, receivedAt }, [target], (_tx, results) => results)
     const { message: mail, sizeBytes } = inspection
     const { messageId: id, threadId: thread } = copy as { messageId: string; threadId: string }
     this.corpus.push(corpusMessage({ id, thread, mail, receivedAt, sizeBytes, folders: ['inbox'], keywords: [] }))

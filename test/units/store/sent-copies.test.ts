@@ -52,7 +52,7 @@ async function arrive(given: Partial<ParsedMessage>): Promise<string> {
   }
   const receivedAt = appliance.clock.now()
   const arrived = { inspection, mailFrom: 'bob@else.test', receivedAt }
-  const [delivered] = await appliance.store.deliver(arrived, [target], async () => {})
+  const [delivered] = await appliance.store.deliver(arrived, [target], (_tx, results) => results)
   return delivered!.messageId!
 }
 

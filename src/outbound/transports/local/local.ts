@@ -76,18 +76,19 @@ class Local implements LocalTransport {
     const stored = accepted.map(({ recipient }) => recipient)
     const targets = accepted.map(({ recipient, scriptOutcome }) => ({ ...targetOf(recipient, message), scriptOutcome }))
     const { db, store, vacationReplies, forwarding } = this.#deps
-    const record = (tx: Tx, delivered: readonly DeliveryResult[]) => {
+    const record = (tx: Tx, delivered: readonly DeliveryResult[]): Answered => {
       const results = withCopies(all, delivered)
       store.inboundLog.appendMany(tx, this.#rows(message, results))
       // docs/design/events.md §4: messages the appliance generates itself (null sender) raise no event.
       if (message.mailFrom !== '') this.#recordEvents(tx, message, stored, targets, delivered)
       const copies = delivered.map((copy, index) => ({ message, target: targets[index]!, delivered: copy }))
       vacationReplies.note(tx, copies)
-      handover.record(tx, this.#answered(verdictsOf(results)))
+      const answered = this.#answered(verdictsOf(results))
+      handover.record(tx, answered)
+      return answered
     }
-    if (targets.length === 0) await db.write((tx) => record(tx, []))
-    const delivered = targets.length === 0 ? [] : await forwarding().deliver(message, targets, record)
-    return this.#answered(verdictsOf(withCopies(all, delivered)))
+    if (targets.length === 0) return db.write((tx) => record(tx, []))
+    return forwarding().deliver(message, targets, record)
   }
 
   #answered(verdicts: readonly Verdict[]): Answered {
