@@ -6,6 +6,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ProductError } from '../../src/base/errors.ts'
+import { FETCH_READS } from '../../src/imap/grammar/limits.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { type ImapClient, type ImapReply, logInImap } from '../support/imap.ts'
 
@@ -68,6 +69,34 @@ describe('FETCH', () => {
     // One of the two reads the text.
     const both = await client.run('FETCH 1 (BODY.PEEK[TEXT] BODY[TEXT])')
     assert.match(both.untagged[0]!, /^\* 1 FETCH \(BODY\[TEXT\] \{14\}\r\nnothing here\r\n FLAGS \(\\Seen/)
+  })
+
+  it('reads a message four times at most, or 1 MiB of it, and answers the others', async () => {
+    const base64 = `${Buffer.alloc(57, 'x').toString('base64')}\r\n`.repeat(4000)
+    const large = `Subject: large\r\nContent-Transfer-Encoding: base64\r\n\r\n${base64}`
+    const client = await open(PLAIN, large, PLAIN)
+    const some = (item: string, count: number) =>
+      Array.from({ length: count }, (_, n) => `${item}<${200_000 - n}.1>`).join(' ')
+    const four = await client.run(`FETCH 1:* (BODY.PEEK[] BODY.PEEK[1] ${some('BINARY.PEEK[1]', 2)})`)
+    assert.deepEqual([four.status, four.untagged.length], ['OK', 3])
+    for (const items of [
+      some('BINARY.PEEK[1]', FETCH_READS + 1),
+      `BODY.PEEK[1] ${some('BINARY.PEEK[1]', 2)} BODY.PEEK[TEXT] BODY.PEEK[]`,
+      `${some('BINARY[1]', 60)} BODY[]`,
+    ]) {
+      const { tagged, untagged } = await client.run(`UID FETCH 1:* (${items})`)
+      const announced = untagged.some((line) => /^\* 2 FETCH \(FLAGS \(\\Seen/.test(line))
+      assert.equal(announced, items.endsWith(' BODY[]'))
+      assert.match(tagged, /^NO \[LIMIT\] The items name more than 4 times the content of messages: UID 2\. /)
+      assert.deepEqual(
+        untagged.filter((line) => line.includes('[1]')).map((line) => /UID (\d+)/.exec(line)![1]),
+        ['1', '3'],
+      )
+    }
+    assert.match((await client.run('FETCH 2 FLAGS')).untagged[0]!, /\\Seen/)
+    // Sixty parts of a part that is not decoded are read once each.
+    const parts = await client.run(`FETCH 2 (${some('BODY.PEEK[1]', 60)})`)
+    assert.deepEqual([parts.status, parts.untagged.length], ['OK', 1])
   })
 })
 

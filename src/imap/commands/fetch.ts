@@ -17,7 +17,7 @@ import {
 import { FETCH_PAGE } from '../grammar/limits.ts'
 import { partOfRanges } from '../grammar/partial.ts'
 import { formatRanges, normalizeRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
-import { bad, damagedMessages, no, ok, type TaggedAnswer } from '../session/answers.ts'
+import { bad, damagedMessages, excessiveItems, no, ok, type TaggedAnswer } from '../session/answers.ts'
 import { command, type ImapSession } from '../session/session.ts'
 import { TimeSlice } from '../session/time-slice.ts'
 import { aheadOf } from '../untagged/fetch-ahead.ts'
@@ -41,11 +41,13 @@ function readFetch(cursor: Cursor): FetchArguments {
 
 /** What the pages of one FETCH found. */
 interface FetchOutcome {
-  /** Messages that were sent, or left out because they are damaged. */
+  /** Messages that were sent, or left out although they are there. */
   written: number
   hasUnknownEncoding: boolean
   /** UIDs of messages whose content is damaged. */
   damaged: readonly number[]
+  /** UIDs of messages of which too much would be read. */
+  excessive: readonly number[]
 }
 
 /** Sets \Seen of a page before its texts are sent. @returns the entries after it, and the UIDs that it changed */
@@ -107,7 +109,10 @@ async function writeEntries(
     if (slice.isOver) await slice.pause()
     session.assertRunning()
   }
-  return { written, hasUnknownEncoding: writer.hasUnknownEncoding, damaged: writer.damaged }
+  const { hasUnknownEncoding, damaged, excessive } = writer
+  // Their flags were not sent with their texts: they are announced as those of other sessions.
+  for (const uid of [...damaged, ...excessive]) if (changed.has(uid)) folder.own.delete(uid)
+  return { written, hasUnknownEncoding, damaged, excessive }
 }
 
 /** Writes one message that may have been read with those of other commands. @returns null when it is to be read alone */
@@ -200,17 +205,20 @@ async function fetchMessages(
   const ahead = changedSince === null ? await writeAhead(session, uids, plan, slice) : null
   // What is read now may be newer than what was read ahead.
   if (ahead === null) aheadOf(session).forget()
-  const found = ahead ?? { written: 0, hasUnknownEncoding: false, damaged: [] }
+  const found = ahead ?? { written: 0, hasUnknownEncoding: false, damaged: [], excessive: [] }
   const damaged = [...found.damaged]
+  const excessive = [...found.excessive]
   const pages = ahead === null ? pagesOf(session, uids, changed === null ? changedSince : null) : []
   for await (const page of pages) {
-    const { written, hasUnknownEncoding, damaged: unreadable } = await writePage(session, page, plan, slice)
-    found.written += written
-    damaged.push(...unreadable)
+    const outcome = await writePage(session, page, plan, slice)
+    found.written += outcome.written
+    damaged.push(...outcome.damaged)
+    excessive.push(...outcome.excessive)
     session.progress.reached(found.written, changedSince === null ? wanted : null)
-    found.hasUnknownEncoding ||= hasUnknownEncoding
+    found.hasUnknownEncoding ||= outcome.hasUnknownEncoding
   }
   if (damaged.length > 0) throw damagedMessages(damaged)
+  if (excessive.length > 0) throw excessiveItems(excessive)
   if (found.hasUnknownEncoding) throw no('UNKNOWN-CTE', 'The encoding of a part is not known.')
   const areGone = changedSince === null && found.written < wanted
   return areGone ? ok('Some of the messages no longer exist.', 'EXPUNGEISSUED') : undefined

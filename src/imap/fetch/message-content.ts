@@ -45,6 +45,8 @@ export class MessagePage {
   readonly #order: readonly number[]
   /** Some messages as they are stored, from the last one that was read on. */
   #wholes: ReadonlyMap<number, Uint8Array> = new Map()
+  /** The last header that was read because its kept fields are cut: each item of a FETCH asks for it. */
+  #header: { message: number; headers: KeptHeaders } | null = null
   /** Messages of earlier versions that were read again. */
   readonly #outlined = new Map<number, { root: Part; headers: KeptHeaders }>()
 
@@ -86,10 +88,13 @@ export class MessagePage {
   }
 
   async #wholeHeader(message: number): Promise<KeptHeaders | undefined> {
+    if (this.#header?.message === message) return this.#header.headers
     const root = await this.structure(message)
     if (root === undefined) return undefined
     const bytes = asBuffer(await this.bytes(message, root.headerStart, root.bodyStart))
-    return { bytes, fields: readHeaders(bytes).fields, isCut: false }
+    const headers = { bytes, fields: readHeaders(bytes).fields, isCut: false }
+    this.#header = { message, headers }
+    return headers
   }
 
   /** The structure with all details; undefined when the message is gone. */
@@ -219,6 +224,8 @@ function isKeptSection({ part, text, fields }: BodySection): boolean {
 
 export interface FetchPlan {
   items: readonly FetchItem[]
+  /** The items that read the content of a message. */
+  sections: readonly FetchItem[]
   /** How sections of kept header fields are found, by item. */
   finders: ReadonlyMap<FetchItem, FieldFinder>
   needs: ContentNeeds
@@ -235,6 +242,7 @@ export function planFetch(items: readonly FetchItem[], extra: readonly PlainItem
   const plain = all.flatMap((item) => (item.kind === 'plain' ? [item.name] : []))
   return {
     items: all,
+    sections: all.filter(readsContent),
     finders: findersOf(all),
     setsSeen,
     needs: {
@@ -269,6 +277,11 @@ function isUid(item: FetchItem): boolean {
 function readsText(item: FetchItem): boolean {
   if (item.kind === 'plain') return OLD_ITEMS.get(item.name)?.isPeek === false
   return (item.kind === 'body' || item.kind === 'binary') && !item.isPeek
+}
+
+function readsContent(item: FetchItem): boolean {
+  if (item.kind === 'plain') return OLD_ITEMS.has(item.name)
+  return item.kind === 'binary' || (item.kind === 'body' && !isKeptSection(item.section))
 }
 
 function needsStructure(item: FetchItem): boolean {

@@ -60,6 +60,9 @@ export const SEARCH_STRING_BYTES = 1024
 /** Ranges of one sequence set as written. */
 export const SET_RANGES = 10_000
 export const FETCH_ITEMS = 64
+/** What the sections of one FETCH may read of a message: so many times its size, and at least so many bytes. */
+export const FETCH_READS = 4
+export const FETCH_READ_BYTES = KIB * KIB
 export const FIELD_NAMES = 128
 export const LIST_PATTERNS = 32
 /** Mailbox names of one NOTIFY or ESEARCH. */

@@ -4,11 +4,12 @@ import { ProductError } from '../../base/errors.ts'
 import { storageError } from '../../base/storage-error.ts'
 import { DamagedContent } from '../../store/content/damaged-content.ts'
 import { ImapSyntaxError } from '../grammar/cursor.ts'
+import { FETCH_READS } from '../grammar/limits.ts'
 import { BadCharset } from '../grammar/search-keys.ts'
 import { formatRanges, rangesOf } from '../grammar/sets.ts'
 
 /** UIDs that a sentence names. */
-const DAMAGED_NAMED_MAX = 20
+const NAMED_MAX = 20
 
 export type StatusCondition = 'OK' | 'NO' | 'BAD' | 'BYE'
 
@@ -40,9 +41,18 @@ export function damagedMessages(uids: readonly number[]): CommandFailure {
 }
 
 export function damageSentence(uids: readonly number[]): string {
-  const named = formatRanges(rangesOf(uids.slice(0, DAMAGED_NAMED_MAX)))
-  const more = uids.length > DAMAGED_NAMED_MAX ? ` and ${uids.length - DAMAGED_NAMED_MAX} others` : ''
-  return `The content of messages is damaged: UID ${named}${more}. The operator has to restore a backup.`
+  return `The content of messages is damaged: ${namesOf(uids)}. The operator has to restore a backup.`
+}
+
+/** The items of a FETCH would read too much of messages; the others were read (RFC 5530 §3). */
+export function excessiveItems(uids: readonly number[]): CommandFailure {
+  const sentence = `The items name more than ${FETCH_READS} times the content of messages: ${namesOf(uids)}.`
+  return no('LIMIT', `${sentence} Fetch fewer sections at once.`)
+}
+
+function namesOf(uids: readonly number[]): string {
+  const named = formatRanges(rangesOf(uids.slice(0, NAMED_MAX)))
+  return `UID ${named}${uids.length > NAMED_MAX ? ` and ${uids.length - NAMED_MAX} others` : ''}`
 }
 
 /** BAD: the command is not allowed here, or does not follow the grammar. */

@@ -9,6 +9,7 @@ import { formatBodyStructure } from '../fetch/body-structure.ts'
 import { formatEnvelope } from '../fetch/envelope.ts'
 import { plainFields, servedFields } from '../fetch/header-fields.ts'
 import { type FetchPlan, type MessagePage, oldSection } from '../fetch/message-content.ts'
+import { readsOften, readsTooMuch } from '../fetch/read-bound.ts'
 import { type ResolvedSection, resolveBinary, resolveSection, type ServedBytes } from '../fetch/sections.ts'
 import { formatDateTime } from '../grammar/dates.ts'
 import type { FetchItem, PlainItem } from '../grammar/fetch-items.ts'
@@ -34,6 +35,8 @@ export class FetchWriter {
   hasUnknownEncoding = false
   /** UIDs of messages whose content is damaged: they are left out, and the others are sent. */
   readonly damaged: number[] = []
+  /** UIDs of messages that the items would read too often: they are left out as well. */
+  readonly excessive: number[] = []
   readonly #session: ImapSession
   readonly #content: MessagePage
   readonly #plan: FetchPlan
@@ -45,7 +48,7 @@ export class FetchWriter {
   }
 
   /**
-   * Nothing is written for a message that is gone, or whose content is damaged.
+   * Nothing is written for a message that is gone, whose content is damaged, or of which too much would be read.
    * @param withFlags adds FLAGS, which the plan does not name
    * @returns whether it was there; a promise when parts of it have to be read first
    */
@@ -53,6 +56,7 @@ export class FetchWriter {
     const session = this.#session
     const labels = this.#content.labels(entry.message)
     if (labels.length > 0) announceKeywords(session, labels)
+    if (readsOften(this.#plan)) return this.#readWithin(sequence, entry, withFlags)
     const parts: OutputPart[] = []
     let text = `${fetchName(session, sequence, entry.uid)} (`
     for (const [index, item] of this.#plan.items.entries()) {
@@ -119,6 +123,14 @@ export class FetchWriter {
     if (headers === undefined) return null
     const fields = plainFields(finder!.find(headers), item.range)
     return fields === null ? null : [`${labelOf(item)} {${fields.length}}\r\n${fields}`]
+  }
+
+  /** Leaves out a message of which too much would be read. */
+  async #readWithin(sequence: number, entry: FolderEntry, withFlags: boolean): Promise<boolean> {
+    const root = await this.#content.structure(entry.message)
+    if (root === undefined || !readsTooMuch(this.#plan, root)) return this.#read(sequence, entry, withFlags)
+    this.excessive.push(entry.uid)
+    return true
   }
 
   /** Reads what is not known, and writes the message. */
