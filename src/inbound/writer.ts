@@ -135,7 +135,7 @@ export class InboundWriter implements ReceiveWriter {
       scriptOutcome: inspection.scriptOutcomes[index] ?? null,
     }))
     try {
-      return await app.outbound.forwarding.deliver(message, targets, (tx, delivered): StoreOutcome => {
+      return await app.outbound.receive.deliver(message, targets, (tx, delivered): StoreOutcome => {
         // DATA has one reply, so the delivery is all or nothing.
         if (delivered.some(({ outcome }) => outcome === 'full')) return tx.undo('full')
         if (!transaction.recipients.every(({ mailbox }) => this.#isActive(tx, mailbox))) return tx.undo('inactive')

@@ -11,6 +11,7 @@ import { KeptContents } from './log/kept-contents.ts'
 import { SentMessages } from './log/sent-messages.ts'
 import { SingleDeliveries } from './log/single-deliveries.ts'
 import type { MailTokenOf, OutboundDeps, SendLimit } from './model/deps.ts'
+import type { OpenTransport } from './model/transport.ts'
 import { Notices } from './notices/notices.ts'
 import { SystemMail } from './notices/system-mail.ts'
 import { VacationReplies } from './notices/vacation-replies.ts'
@@ -26,7 +27,7 @@ import { Feedback } from './queue/feedback.ts'
 import { Queue } from './queue/queue.ts'
 import { QueuedMessages } from './queue/queued-messages.ts'
 import { Suppressions } from './queue/suppressions.ts'
-import { Forwarding } from './receive/deliver-received.ts'
+import { ReceivedDelivery } from './receive/deliver-received.ts'
 import { Router } from './routing/router.ts'
 import { Runner } from './runner/runner.ts'
 import { Sealer } from './runner/seal.ts'
@@ -77,7 +78,7 @@ export interface Outbound {
   /** Vacation responses (RFC 5230). */
   vacationReplies: VacationReplies
   /** Stores received messages, and forwards those that mailboxes forward. */
-  forwarding: Forwarding
+  receive: ReceivedDelivery
   submitter: Submitter
   /** Accepts messages of mail programs. */
   rawSubmitter: RawSubmitter
@@ -98,15 +99,24 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   const queue = new Queue(deps)
   const emails = new Emails(deps)
   const vacationReplies = new VacationReplies({ ...deps, emails, queue, suppressions })
-  const accounts = openAccounts({ ...deps, vacationReplies, forwarding: () => forwarding })
-  const { providers, groups, sharedLimit, transports } = accounts
+  const accounts = openAccounts(deps, (provider) => transports.of(provider))
+  const { providers, groups, sharedLimit } = accounts
   const ledger = new Ledger(deps)
   const meter = new Meter({ ...deps, ledger })
   const transitions = new DeliveryTransitions({ ...deps, queue, suppressions, meter })
   const notices = new Notices({ ...deps, emails, queue })
   const systemMail = new SystemMail({ ...deps, emails, queue, suppressions })
   const router = new Router({ ...deps, providers, groups, sharedLimit })
-  const forwarding: Forwarding = new Forwarding({ ...deps, emails, queue, suppressions, meter, router })
+  const receive = new ReceivedDelivery({ ...deps, emails, queue, suppressions, meter, router })
+  const transports: Transports = new Transports({
+    ...{ ...deps, vacationReplies, receive },
+    secretsOf: (provider) => providers.secretsOf(provider),
+    accounts: {
+      gmail_api: (provider) => openGmail({ ...deps, providers }, provider),
+      outlook_api: (provider) => openOutlook({ ...deps, providers }, provider),
+      amazon_ses: (provider) => openSes({ ...deps, sharedLimit }, provider),
+    },
+  })
   const signer = new Signer(deps)
   const oauth = new OAuth({ ...deps, providers })
   const sns = new Sns({ ...deps, emails, transitions })
@@ -127,13 +137,14 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   }
   return {
     ...accounts,
+    transports,
     suppressions,
     ledger,
     meter,
     queue,
     emails,
     transitions,
-    ...{ notices, systemMail, vacationReplies, forwarding },
+    ...{ notices, systemMail, vacationReplies, receive },
     ...{ router, quotaCounts: new QuotaCounts(deps) },
     oauth,
     sns,
@@ -160,10 +171,8 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   }
 }
 
-/** The sending accounts and their transports. Each needs the other, because a transport also checks its account. */
-function openAccounts(
-  deps: OutboundDeps & { vacationReplies: VacationReplies; forwarding: () => Forwarding; mailTokenOf: MailTokenOf },
-) {
+/** The sending accounts. Their transports are opened after them, and check an account before it is stored. */
+function openAccounts(deps: OutboundDeps, openTransport: OpenTransport) {
   const { mailboxes } = deps.directory
   const groups: Groups = new Groups({
     ...deps,
@@ -172,7 +181,7 @@ function openAccounts(
   })
   const providers: Providers = new Providers({
     ...deps,
-    openTransport: (provider) => transports.of(provider),
+    openTransport,
     namedBy(tx, { teamId, id }) {
       const group = groups.naming(tx, id)
       if (group !== undefined) return { field: 'members', what: `the delivery group ${group}` }
@@ -180,17 +189,7 @@ function openAccounts(
       return mailbox === undefined ? null : { field: 'send_scope', what: `the send_scope of ${mailbox}` }
     },
   })
-  const sharedLimit = new SharedLimit({ ...deps, providers })
-  const transports: Transports = new Transports({
-    ...deps,
-    secretsOf: (provider) => providers.secretsOf(provider),
-    accounts: {
-      gmail_api: (provider) => openGmail({ ...deps, providers }, provider),
-      outlook_api: (provider) => openOutlook({ ...deps, providers }, provider),
-      amazon_ses: (provider) => openSes({ ...deps, sharedLimit }, provider),
-    },
-  })
-  return { groups, providers, sharedLimit, transports }
+  return { groups, providers, sharedLimit: new SharedLimit({ ...deps, providers }) }
 }
 
 function foreignIn(

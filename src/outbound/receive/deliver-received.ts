@@ -22,7 +22,7 @@ import type { Queue } from '../queue/queue.ts'
 import type { Suppressions } from '../queue/suppressions.ts'
 import type { Router } from '../routing/router.ts'
 
-interface ForwardingDeps extends OutboundDeps {
+interface Deps extends OutboundDeps {
   allowance: SendLimit
   emails: Pick<Emails, 'insert'>
   queue: Pick<Queue, 'add'>
@@ -37,10 +37,8 @@ interface RefusedAddress {
   reason: string
 }
 
-/** What happens to the copy of one target. */
-interface Plan {
-  /** With the outcome of its script that holds, and the content that is stored. */
-  target: DeliveryTarget
+/** A target with the outcome of its script that holds, the content that is stored, and whom it is forwarded to. */
+interface PlannedTarget extends DeliveryTarget {
   /** Addresses that get the message. */
   to: readonly string[]
   /** Ids that the script has asked for and that were not seen. */
@@ -57,16 +55,16 @@ export const HOPS_MAX = 50
 
 /** A delivery whose message can no longer be forwarded: it is repeated with a copy in the mailbox. */
 interface KeptInstead {
-  kept: { plan: Plan; refused: readonly RefusedAddress[] }
+  kept: { target: PlannedTarget; refused: readonly RefusedAddress[] }
 }
 
 /** The outcome of a delivery as planned, or why another plan is needed; then nothing is stored. */
 type Attempt<R> = { outcome: R } | KeptInstead | 'seen'
 
-export class Forwarding {
-  readonly #deps: ForwardingDeps
+export class ReceivedDelivery {
+  readonly #deps: Deps
 
-  constructor(deps: ForwardingDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps
   }
 
@@ -88,31 +86,34 @@ export class Forwarding {
     if (targets.every(isPlain)) return store.deliver(message, targets, record)
     const refused = targets.map((): RefusedAddress[] => [])
     for (;;) {
-      const plans = targets.map((target, index) => this.#plan(db.read, message, target, refused[index]!))
-      const attempt = await this.#deliver(message, plans, record)
+      const planned = targets.map((target, index) => this.#plan(db.read, message, target, refused[index]!))
+      const attempt = await this.#deliver(message, planned, record)
       // Each repetition knows one message more, or refuses one address more.
       if (attempt === 'seen') continue
       if ('outcome' in attempt) return attempt.outcome
-      refused[plans.indexOf(attempt.kept.plan)]!.push(...attempt.kept.refused)
+      refused[planned.indexOf(attempt.kept.target)]!.push(...attempt.kept.refused)
     }
   }
 
-  async #deliver<R>(message: IncomingMessage, plans: readonly Plan[], record: RecordResults<R>): Promise<Attempt<R>> {
+  async #deliver<R>(
+    message: IncomingMessage,
+    targets: readonly PlannedTarget[],
+    record: RecordResults<R>,
+  ): Promise<Attempt<R>> {
     const { store } = this.#deps
     // The store writes no content for a message without a copy.
-    for (const { target, to } of plans) {
+    for (const target of targets) {
       const { hash, sizeBytes, chunks } = contentOf(message, target)
-      if (to.length > 0) await store.blobs.put(hash, sizeBytes, chunks)
+      if (target.to.length > 0) await store.blobs.put(hash, sizeBytes, chunks)
     }
-    const targets = plans.map(({ target }) => target)
     return store.deliver(message, targets, (tx, delivered): Attempt<R> => {
       // Of two messages with an id only one is new, also when they are stored together.
-      const isSeen = ({ target, unseen }: Plan) => unseen.some((id) => this.#wasSeen(tx, target, id))
-      if (plans.some(isSeen)) return tx.undo('seen')
+      const isSeen = (target: PlannedTarget) => target.unseen.some((id) => this.#wasSeen(tx, target, id))
+      if (targets.some(isSeen)) return tx.undo('seen')
       const results: DeliveryResult[] = []
-      for (const [index, plan] of plans.entries()) {
-        this.#rememberIds(tx, delivered[index]!, plan)
-        const result = this.#forward(tx, message, delivered[index]!, plan)
+      for (const [index, target] of targets.entries()) {
+        this.#rememberIds(tx, delivered[index]!, target)
+        const result = this.#forward(tx, message, delivered[index]!, target)
         if ('kept' in result) return tx.undo(result)
         results.push(result)
       }
@@ -120,24 +121,29 @@ export class Forwarding {
     })
   }
 
-  #plan(reader: Reader, message: IncomingMessage, asked: DeliveryTarget, earlier: readonly RefusedAddress[]): Plan {
+  #plan(
+    reader: Reader,
+    message: IncomingMessage,
+    asked: DeliveryTarget,
+    earlier: readonly RefusedAddress[],
+  ): PlannedTarget {
     const target = this.#decided(reader, message, asked)
     const addresses = addressesOf(target)
     const filed = withoutCopy(target)
     const unseen = (target.scriptOutcome?.ids ?? [])
       .map(({ id }) => id)
       .filter((id) => !this.#wasSeen(reader, target, id))
-    if (addresses.length === 0) return { target: filed, to: [], unseen, done: [], refused: [] }
+    if (addresses.length === 0) return { ...filed, to: [], unseen, done: [], refused: [] }
     const refused: RefusedAddress[] = [...earlier]
     const [to, done]: [string[], string[]] = [[], []]
     for (const address of addresses) {
-      if (earlier.some((one) => one.to === address)) continue
+      if (earlier.some(({ to: refusedTo }) => refusedTo === address)) continue
       const state = this.#stateOf(reader, message, target, address)
       if (state === 'new') to.push(address)
       else if (state === 'done') done.push(address)
       else refused.push({ to: address, reason: state.reason })
     }
-    return { target: refused.length > 0 ? withCopy(filed) : filed, to, unseen, done, refused }
+    return { ...(refused.length > 0 ? withCopy(filed) : filed), to, unseen, done, refused }
   }
 
   /** The target with the outcome of its script that holds, and with the message as the script has changed it. */
@@ -157,29 +163,34 @@ export class Forwarding {
   }
 
   /** RFC 7352 §3: in the unit of work that stores the message. */
-  #rememberIds(tx: Tx, { outcome }: DeliveryResult, { target }: Plan): void {
+  #rememberIds(tx: Tx, { outcome }: DeliveryResult, target: DeliveryTarget): void {
     const { ids = [] } = target.scriptOutcome ?? {}
     if (ids.length === 0 || outcome === 'duplicate' || outcome === 'full') return
     const { store, clock } = this.#deps
     store.scriptIds.record(tx, this.#accountOf(tx, target.mailboxId), ids, clock.now())
   }
 
-  #forward(tx: Tx, message: IncomingMessage, result: DeliveryResult, plan: Plan): DeliveryResult | KeptInstead {
-    const { target, done } = plan
-    if (addressesOf(target).length === 0 && plan.to.length + plan.refused.length + done.length === 0) return result
+  #forward(
+    tx: Tx,
+    message: IncomingMessage,
+    result: DeliveryResult,
+    target: PlannedTarget,
+  ): DeliveryResult | KeptInstead {
+    const { done } = target
+    if (addressesOf(target).length === 0 && target.to.length + target.refused.length + done.length === 0) return result
     // A duplicate was forwarded the first time, and a message that exceeds the quota will come again.
     if (result.outcome === 'duplicate' || result.outcome === 'full') return result
-    const { to, refused } = this.#admit(tx, message, plan)
-    if (refused.length > 0 && result.outcome === 'discarded') return { kept: { plan, refused } }
+    const { to, refused } = this.#admit(tx, message, target)
+    if (refused.length > 0 && result.outcome === 'discarded') return { kept: { target, refused } }
     const emailId = to.length === 0 ? null : this.#queue(tx, message, target, to)
-    const forwarding: ForwardingRecord = { emailId, to: [...to, ...done], refused: [...plan.refused, ...refused] }
+    const forwarding: ForwardingRecord = { emailId, to: [...to, ...done], refused: [...target.refused, ...refused] }
     return { ...result, forwarding }
   }
 
-  /** Checks the addresses of a plan in the unit of work: another message may have used up a limit. Takes what the limits give. */
-  #admit(tx: Tx, message: IncomingMessage, { target, to }: Plan): Pick<Plan, 'to' | 'refused'> {
+  /** Checks the addresses of a target in the unit of work: another message may have used up a limit. Takes what the limits give. */
+  #admit(tx: Tx, message: IncomingMessage, target: PlannedTarget): Pick<PlannedTarget, 'to' | 'refused'> {
     const refused: RefusedAddress[] = []
-    const open = to.filter((address) => {
+    const open = target.to.filter((address) => {
       const state = this.#stateOf(tx, message, target, address)
       if (state !== 'new' && state !== 'done') refused.push({ to: address, reason: state.reason })
       return state === 'new'
@@ -240,9 +251,9 @@ export class Forwarding {
     const { config, directory, router } = this.#deps
     const parsed = parseMailbox(address)
     if (parsed === null || isBounceDomain(config, parsed.domain)) return 'This is no address to forward to.'
-    const found = directory.mailboxes.receiver(parsed.local, parsed.domain)
-    if ('mailbox' in found && found.mailbox?.id === mailbox.id) return 'The address is one of this mailbox.'
-    const isLocal = found.reason !== 'unknown_domain'
+    const receiver = directory.mailboxes.receiver(parsed.local, parsed.domain)
+    if ('mailbox' in receiver && receiver.mailbox?.id === mailbox.id) return 'The address is one of this mailbox.'
+    const isLocal = receiver.reason !== 'unknown_domain'
     const from = { email: mailbox.email, name: '' }
     const sender = { teamId: mailbox.teamId, mailboxId: mailbox.id, scope: mailbox.sendScope, from }
     return router.canForward(sender, isLocal) ? null : 'No sending account of the mailbox forwards messages.'
@@ -257,8 +268,10 @@ export class Forwarding {
     meter.hold(tx, mailbox.teamId, accepted.deliveries.length)
     queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
     store.forwarded.record(tx, this.#accountOf(tx, mailbox.id), {
-      ...{ messageId: identityOf(message), content: message.inspection.arrivedHash },
-      ...{ addresses: to, at: clock.now() },
+      messageId: identityOf(message),
+      content: message.inspection.arrivedHash,
+      addresses: to,
+      at: clock.now(),
     })
     tx.afterCommit(() => notifier.notify('deliver'))
     return email.id
@@ -280,7 +293,10 @@ export class Forwarding {
     const { subject, messageId } = content.message
     const isChanged = target.content !== undefined
     return {
-      ...{ id, ...sender, source: 'forward', scope: mailbox.sendScope },
+      id,
+      ...sender,
+      source: 'forward',
+      scope: mailbox.sendScope,
       // The mailbox forwards: its domain, scope and accounts decide. The From field stays that of the author.
       from: { email: mailbox.email, name: mailbox.displayName ?? '' },
       // Our own address receives the bounces; RFC 5321 §4.5.5: a report keeps the null reverse-path, so that it causes none.
@@ -288,8 +304,12 @@ export class Forwarding {
       subject: clean(subject, SUBJECT_MAX),
       internetMessageId: messageId ?? `${id}@${domainOf(mailbox.email)}`,
       domainId: directory.domains.statusFor(tx, sender, mailbox.email)?.id ?? null,
-      ...{ hash, sizeBytes, isChanged },
-      ...{ queuedAt: now, expiresAt: now + LIFETIME_MS, recipients: to },
+      hash,
+      sizeBytes,
+      isChanged,
+      queuedAt: now,
+      expiresAt: now + LIFETIME_MS,
+      recipients: to,
     }
   }
 

@@ -1,11 +1,11 @@
 // The transports: one per version of a sending account, one for direct delivery, one for local mailboxes.
 
 import { MINUTE_MS } from '../../base/durations.ts'
-import type { Store } from '../../store/store.ts'
 import type { MailTokenOf, OutboundDeps } from '../model/deps.ts'
 import type { Provider, ProviderType } from '../model/records.ts'
 import type { DirectTransport, LocalTransport, OpenTransport, Transport } from '../model/transport.ts'
 import type { VacationReplies } from '../notices/vacation-replies.ts'
+import type { ReceivedDelivery } from '../receive/deliver-received.ts'
 import { openDirect } from './direct/direct.ts'
 import { openLocal } from './local/local.ts'
 import { openSmtp } from './smtp/smtp.ts'
@@ -17,8 +17,7 @@ export interface TransportsDeps extends OutboundDeps {
   /** Openers of the transports that do not use SMTP. */
   accounts: Record<Exclude<ProviderType, 'smtp'>, OpenTransport>
   vacationReplies: Pick<VacationReplies, 'note'>
-  /** Delivery to mailboxes, which may forward. */
-  forwarding(): Pick<Store, 'deliver'>
+  receive: Pick<ReceivedDelivery, 'deliver'>
 }
 
 /** Idle time in ms after which a transport is closed; the next use opens it again. */

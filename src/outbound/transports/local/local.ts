@@ -12,11 +12,11 @@ import {
   messageOf,
 } from '../../../store/mailbox/delivery.ts'
 import { scriptCalls } from '../../../store/mailbox/script-calls.ts'
-import type { Store } from '../../../store/store.ts'
 import { inspectChanged, inspectForwarded, inspectOwn } from '../../../workers/read-message.ts'
 import type { OutboundDeps } from '../../model/deps.ts'
 import type { Answered, CheckResult, LocalHandover, LocalTransport, Verdict } from '../../model/transport.ts'
 import type { VacationReplies } from '../../notices/vacation-replies.ts'
+import type { ReceivedDelivery } from '../../receive/deliver-received.ts'
 import { ownReply } from '../smtp/reply.ts'
 import { logRow, type RecipientResult } from './log-row.ts'
 import { findRecipient, type LocalRecipient, type LocalRefusal, refusals } from './recipients.ts'
@@ -26,8 +26,7 @@ export const RECEIVED_MAX = 100
 
 type Deps = Pick<OutboundDeps, 'db' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'> & {
   vacationReplies: Pick<VacationReplies, 'note'>
-  /** Opened after the transports. */
-  forwarding(): Pick<Store, 'deliver'>
+  receive: Pick<ReceivedDelivery, 'deliver'>
 }
 
 /** The recipients may have different domains, all of them local. */
@@ -75,7 +74,7 @@ class Local implements LocalTransport {
     const accepted = all.filter(({ recipient }) => recipient.refusal === null)
     const stored = accepted.map(({ recipient }) => recipient)
     const targets = accepted.map(({ recipient, scriptOutcome }) => ({ ...targetOf(recipient, message), scriptOutcome }))
-    const { db, store, vacationReplies, forwarding } = this.#deps
+    const { db, store, vacationReplies, receive } = this.#deps
     const record = (tx: Tx, delivered: readonly DeliveryResult[]): Answered => {
       const results = withCopies(all, delivered)
       store.inboundLog.appendMany(tx, this.#rows(message, results))
@@ -88,7 +87,7 @@ class Local implements LocalTransport {
       return answered
     }
     if (targets.length === 0) return db.write((tx) => record(tx, []))
-    return forwarding().deliver(message, targets, record)
+    return receive.deliver(message, targets, record)
   }
 
   #answered(verdicts: readonly Verdict[]): Answered {
