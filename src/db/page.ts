@@ -13,7 +13,12 @@ export interface Page<T> {
  * Makes a page from up to `limit + 1` rows: the extra row only indicates that there are more.
  * @param keyOf the sort values of a row, in the order of the list
  */
-export function pageOf<R, T>(rows: R[], limit: number, keyOf: (row: R) => PageKey, present: (row: R) => T): Page<T> {
+export function pageOf<R, T = R>(
+  rows: R[],
+  limit: number,
+  keyOf: (row: R) => PageKey,
+  present: (row: R) => T = (row) => row as unknown as T,
+): Page<T> {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return { items: shown.map(present), next: rows.length > limit && last !== undefined ? keyOf(last) : null }

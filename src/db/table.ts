@@ -2,7 +2,7 @@
 
 import { type Camel, camelCase, fromMember, objectMaker } from '../base/members.ts'
 import { insertMany } from './many-rows.ts'
-import type { Row, Tx } from './sql.ts'
+import type { Reader, Row, SqlValue, Tx } from './sql.ts'
 
 type Kind = 'text' | 'integer' | 'real' | 'bytes' | 'flag' | 'time' | 'json'
 /** `hidden`: read only where it is named. `optional`: may be left out of an insert. `assigned`: never inserted. */
@@ -81,6 +81,7 @@ type Written<C extends Columns> = Exclude<Named<C>, Marked<C, 'assigned'>>
 type Inserted<C extends Columns> = Values<C, Exclude<Written<C>, Marked<C, 'optional'>>> & {
   [P in Written<C> & Marked<C, 'optional'> as MemberOf<C[P], P>]?: Types<C[P]>['value'] | undefined
 }
+type Changes<C extends Columns> = { [P in Written<C> as MemberOf<C[P], P>]?: Types<C[P]>['value'] | undefined }
 type Flat<T> = { [K in keyof T]: T[K] }
 
 /** A row of the selected columns, as SQLite returns it. */
@@ -92,13 +93,15 @@ export type InsertOf<T> = T extends Table<infer C> ? Flat<Inserted<C>> : never
 
 /** Some columns of a table, to be read. */
 export class Selection<C extends Columns, K extends Named<C>> {
+  readonly name: string
   /** The SELECT list. */
   readonly columns: string
   /** The record of a row; the row may have other columns as well. */
   readonly record: (row: Raws<C, K>) => Flat<Values<C, K>>
   readonly #names: readonly K[]
 
-  constructor(columns: C, names: readonly K[]) {
+  constructor(table: string, columns: C, names: readonly K[]) {
+    this.name = table
     this.#names = names
     this.columns = names.join(', ')
     this.record = objectMaker(
@@ -111,18 +114,31 @@ export class Selection<C extends Columns, K extends Named<C>> {
   of(alias: string): string {
     return this.#names.map((name) => `${alias}.${name}`).join(', ')
   }
+
+  /** @param rest the statement from WHERE on */
+  get(reader: Reader, rest: string, values: readonly SqlValue[] = []): Flat<Values<C, K>> | undefined {
+    const row = reader.get<Raws<C, K>>(this.#sql(rest), values)
+    return row && this.record(row)
+  }
+
+  /** The same for all rows. */
+  all(reader: Reader, rest: string, values: readonly SqlValue[] = []): Flat<Values<C, K>>[] {
+    return reader.all<Raws<C, K>>(this.#sql(rest), values).map(this.record)
+  }
+
+  #sql(rest: string): string {
+    return `SELECT ${this.columns} FROM ${this.name} ${rest}`
+  }
 }
 
 /** A table, and the selection of all its columns that are not hidden. */
 export class Table<C extends Columns> extends Selection<C, Shown<C>> {
-  readonly name: string
   readonly declared: C
   /** The row of an insert; all rows have the same columns. */
   readonly row: (record: Flat<Inserted<C>>) => Row
 
   constructor(name: string, columns: C) {
-    super(columns, namesOf(columns, ({ isHidden }) => !isHidden) as Shown<C>[])
-    this.name = name
+    super(name, columns, namesOf(columns, ({ isHidden }) => !isHidden) as Shown<C>[])
     this.declared = columns
     this.row = objectMaker(
       namesOf(columns, ({ isAssigned }) => !isAssigned).map((column) => [
@@ -135,13 +151,13 @@ export class Table<C extends Columns> extends Selection<C, Shown<C>> {
 
   /** These columns only; hidden ones can be among them. */
   only<K extends Named<C>>(...names: K[]): Selection<C, K> {
-    return new Selection(this.declared, names)
+    return new Selection(this.name, this.declared, names)
   }
 
   /** The columns that are not hidden, and some that are. */
   and<K extends Marked<C, 'hidden'>>(...hidden: K[]): Selection<C, Shown<C> | K> {
     const shown = namesOf(this.declared, ({ isHidden }) => !isHidden) as Shown<C>[]
-    return new Selection(this.declared, [...shown, ...hidden])
+    return new Selection(this.name, this.declared, [...shown, ...hidden])
   }
 
   /** @returns the integer key of the row */
@@ -151,6 +167,20 @@ export class Table<C extends Columns> extends Selection<C, Shown<C>> {
 
   insertAll(tx: Tx, records: readonly Flat<Inserted<C>>[]): void {
     insertMany(tx, this.name, records.map(this.row))
+  }
+
+  /**
+   * Updates the columns of the members that are not undefined.
+   * @param rest the statement from WHERE on
+   * @returns the number of changed rows
+   */
+  update(tx: Tx, changes: Changes<C>, rest: string, values: readonly SqlValue[]): number {
+    const row = this.row(changes as unknown as Flat<Inserted<C>>)
+    const members: Readonly<Record<string, unknown>> = changes
+    const changed = Object.keys(row).filter((column) => members[memberName(this.declared, column)] !== undefined)
+    const marks = changed.map((column) => `${column} = ?`).join(', ')
+    const written = changed.map((column) => row[column])
+    return tx.run(`UPDATE ${this.name} SET ${marks} ${rest}`, [...written, ...values]).changes
   }
 }
 
@@ -177,5 +207,6 @@ function valueExpression(name: string, { kind, isNullable }: Traits): string {
 /** The expression of a value in a row. */
 function storedExpression(member: string, { kind, fallback }: Traits): string {
   const value = fromMember(member)
-  return `${value} == null ? ${JSON.stringify(fallback)} : ${kind === 'json' ? `stringify(${value})` : value}`
+  const stored = kind === 'json' ? `${value} === null ? null : stringify(${value})` : value
+  return `${value} === undefined ? ${JSON.stringify(fallback)} : ${stored}`
 }

@@ -25,31 +25,42 @@ type Plain<S extends TObject, R> = {
       : never
     : never
 }[keyof Properties<S> & string]
-type Computed<S extends TObject, R, K extends PropertyKey> = {
-  [P in K & keyof Static<S>]: (record: R) => Static<S>[P]
+/** Members of a record that have the form of a schema. */
+type Sources<R, S extends TSchema> = { [K in keyof R & string]: Fits<R[K], S> extends true ? K : never }[keyof R &
+  string]
+type Origins<S extends TObject, R, X extends unknown[], K> = {
+  [P in K & keyof Properties<S>]:
+    | Sources<R, Properties<S>[P]>
+    | ((record: R, ...context: X) => Static<Properties<S>[P]>)
 }
-type Differing<S extends TObject, R> = Computed<S, R, Exclude<keyof Properties<S>, Plain<S, R>>> &
-  Partial<Computed<S, R, Plain<S, R>>>
+type Differing<S extends TObject, R, X extends unknown[]> = Origins<
+  S,
+  R,
+  X,
+  Exclude<keyof Properties<S>, Plain<S, R>>
+> &
+  Partial<Origins<S, R, X, Plain<S, R>>>
 
 /**
- * The presenter of records of a type, in the order of the members of the schema.
- * @param differing by name, the members that the record does not have in the same form
+ * The presenter of records of a type, in the order of the members of the schema. `X` is what it is called with besides the record.
+ * @param differing where members come from that the record does not have by this name: the name there, or a function
  */
-export function presenterOf<R>() {
+export function presenterOf<R, X extends unknown[] = []>() {
   return <S extends TObject>(
     schema: S,
-    ...[differing]: Record<never, never> extends Differing<S, R> ? [Differing<S, R>?] : [Differing<S, R>]
-  ): ((record: R) => Static<S>) => {
-    const computed: Readonly<Record<string, unknown>> = differing ?? {}
+    ...[differing]: Record<never, never> extends Differing<S, R, X> ? [Differing<S, R, X>?] : [Differing<S, R, X>]
+  ): ((record: R, ...context: X) => Static<S>) => {
+    const origins: Readonly<Record<string, unknown>> = differing ?? {}
     const expressionOf = (name: string, property: TSchema) => {
-      const value = fromMember(camelCase(name))
-      if (name in computed) return `computed[${JSON.stringify(name)}](from)`
-      return 'format' in property && property.format === 'date-time' ? `time(${value})` : value
+      const origin = origins[name] ?? camelCase(name)
+      if (typeof origin !== 'string') return `origins[${JSON.stringify(name)}](from, ...more)`
+      const isTime = 'format' in property && property.format === 'date-time'
+      return isTime ? `time(${fromMember(origin)})` : fromMember(origin)
     }
     const members = Object.entries(schema.properties)
     return objectMaker(
       members.map(([name, property]) => [name, expressionOf(name, property)]),
-      { computed, time: (ms: number | null) => (ms === null ? null : isoTime(ms)) },
+      { origins, time: (ms: number | null) => (ms === null ? null : isoTime(ms)) },
     )
   }
 }

@@ -99,7 +99,7 @@ const readWebhookDelivery = route({
     const now = app.clock.now()
     const attempt = app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
     if (attempt === undefined) throw notFound('webhook delivery')
-    return deliveryFor(principal, presentDeliveryDetail(attempt, now), app.vault)
+    return deliveryFor(principal, presentDeliveryDetail(attempt), app.vault)
   },
 })
 
@@ -129,7 +129,7 @@ const replayWebhookDelivery = route({
       const now = app.clock.now()
       const attempt = app.eventDispatch.attempts.get(webhook.n, delivery_id, now)
       if (attempt === undefined) throw notFound('webhook delivery')
-      request.matches(deliveryFor(principal, presentDeliveryDetail(attempt, now), app.vault))
+      request.matches(deliveryFor(principal, presentDeliveryDetail(attempt), app.vault))
     }
     const { eventId, scheduledAt } = await app.eventDispatch.replay(webhook, delivery_id)
     return answer({ data: { event_id: eventId, scheduled_at: scheduledAt } })

@@ -1,13 +1,13 @@
 // An event of a delivery, with the attempts to deliver it to webhooks.
 
 import type { Static } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
 import type { EventBody } from '../../events/events.ts'
 import type { TeamAttempt } from '../../events/webhooks/records.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, listOf, Nullable, Timestamp } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { EventTypeName, WebhookJson } from './webhook.ts'
-import { presentOutcome, WebhookDelivery } from './webhook-delivery.ts'
+import { WebhookDelivery } from './webhook-delivery.ts'
 
 const { id, result, response_status, response_ms, delivery_attempt, max_attempts, next_retry_at, error_message } =
   WebhookDelivery.properties
@@ -17,6 +17,7 @@ const DeliveryEventAttempt = record('DeliveryEventAttempt', 'An attempt to deliv
   ...{ result, response_status, response_ms, delivery_attempt, max_attempts, next_retry_at, error_message },
   created_at: WebhookDelivery.properties.created_at,
 })
+const present = presenterOf<TeamAttempt>()(DeliveryEventAttempt, { webhook_url: 'url', delivery_attempt: 'attempt' })
 
 export const DeliveryEvent = record('DeliveryEvent', 'An event of a delivery.', {
   id: Id('event'),
@@ -34,16 +35,6 @@ export function presentDeliveryEvents(
     id: event.id,
     type: event.type,
     created_at: event.created_at,
-    attempts: attempts?.filter(({ eventId }) => eventId === event.id).map(present) ?? null,
+    attempts: attempts?.filter(({ eventId }) => eventId === event.id).map((attempt) => present(attempt)) ?? null,
   }))
-}
-
-function present(attempt: TeamAttempt): Static<typeof DeliveryEventAttempt> {
-  return {
-    id: attempt.id,
-    webhook_id: attempt.webhookId,
-    webhook_url: attempt.url,
-    ...presentOutcome(attempt),
-    created_at: isoTime(attempt.createdAt),
-  }
 }

@@ -1,11 +1,11 @@
 // A delivery attempt of a webhook (docs/design/contract.md §2.9).
 
 import { type Static, Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
 import type { Attempt, AttemptDetail } from '../../events/webhooks/records.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
-import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+import { TimeOf, TimeOrNull } from './time.ts'
 import { EventTypeName } from './webhook.ts'
 
 export const DeliveryResult = Words(
@@ -67,40 +67,20 @@ export const WebhookDeliveryDetail = record('WebhookDeliveryDetail', 'An attempt
 })
 export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>
 
-/** The outcome of an attempt. */
-export function presentOutcome(attempt: Attempt) {
-  return {
-    result: attempt.result,
-    response_status: attempt.responseStatus,
-    response_ms: attempt.responseMs,
-    delivery_attempt: attempt.attempt,
-    max_attempts: attempt.maxAttempts,
-    next_retry_at: isoTimeOrNull(attempt.nextRetryAt),
-    error_message: attempt.errorMessage,
-  }
-}
+const ORIGINS = {
+  delivery_attempt: 'attempt',
+  request_payload_bytes: 'payloadBytes',
+  request_payload_sha256: ({ payloadSha256 }: Attempt) => Buffer.from(payloadSha256).toString('hex'),
+} as const
 
-/** @param now ms; determines whether the payload has expired */
-export function presentDelivery(attempt: Attempt, now: number): WebhookDelivery {
-  return {
-    id: attempt.id,
-    event_id: attempt.eventId,
-    event_type: attempt.eventType,
-    ...presentOutcome(attempt),
-    response_body: attempt.responseBody,
-    payload_available: attempt.payloadExpiresAt > now,
-    payload_expires_at: isoTime(attempt.payloadExpiresAt),
-    request_payload_bytes: attempt.payloadBytes,
-    request_payload_sha256: Buffer.from(attempt.payloadSha256).toString('hex'),
-    created_at: isoTime(attempt.createdAt),
-  }
-}
+/** Its second argument is the time, ms: it decides whether the payload has expired. */
+export const presentDelivery = presenterOf<Attempt, [now: number]>()(WebhookDelivery, {
+  ...ORIGINS,
+  payload_available: ({ payloadExpiresAt }, now) => payloadExpiresAt > now,
+})
 
-export function presentDeliveryDetail(attempt: AttemptDetail, now: number): WebhookDeliveryDetail {
-  return {
-    ...presentDelivery(attempt, now),
-    payload_available: attempt.payload !== null,
-    request_headers: attempt.requestHeaders,
-    request_payload: attempt.payload,
-  }
-}
+export const presentDeliveryDetail = presenterOf<AttemptDetail>()(WebhookDeliveryDetail, {
+  ...ORIGINS,
+  payload_available: ({ payload }) => payload !== null,
+  request_payload: 'payload',
+})

@@ -1,13 +1,13 @@
 // A webhook, and the form with its secret.
 
 import { type Static, Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
 import { EVENT_TYPES } from '../../events/event-types.ts'
 import type { Webhook } from '../../events/webhooks/records.ts'
 import { URL_MAX } from '../../events/webhooks/url.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
-import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+import { TimeOf, TimeOrNull } from './time.ts'
 
 export const EventTypeName = Words(EVENT_TYPES, 'Type of event.')
 
@@ -96,24 +96,4 @@ export const NewWebhook = record('NewWebhook', 'A webhook with its signing secre
 })
 export type NewWebhook = Static<typeof NewWebhook>
 
-export function presentWebhook(webhook: Webhook): WebhookJson {
-  const list = (items: readonly string[] | null) => (items === null ? null : [...items])
-  return {
-    id: webhook.id,
-    url: webhook.url,
-    description: webhook.description,
-    event_types: [...webhook.eventTypes],
-    status: webhook.status,
-    disabled_reason: webhook.disabledReason,
-    mailbox_ids: list(webhook.mailboxIds),
-    domain_ids: list(webhook.domainIds),
-    signing_secret_hint: webhook.secretHint,
-    secret_rotated_at: isoTimeOrNull(webhook.secretRotatedAt),
-    previous_secret_until: isoTimeOrNull(webhook.previousSecretUntil),
-    consecutive_failures: webhook.consecutiveFailures,
-    last_delivery_at: isoTimeOrNull(webhook.lastDeliveryAt),
-    last_success_at: isoTimeOrNull(webhook.lastSuccessAt),
-    created_at: isoTime(webhook.createdAt),
-    updated_at: isoTime(webhook.updatedAt),
-  }
-}
+export const presentWebhook = presenterOf<Webhook>()(WebhookJson)

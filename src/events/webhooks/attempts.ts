@@ -2,13 +2,20 @@
 
 import type { WrongSpan } from '../../base/clock-guard.ts'
 import { newId } from '../../base/ids.ts'
-import type { Db, Row, Tx } from '../../db/db.ts'
-import { insertMany } from '../../db/many-rows.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { redateRows } from '../../db/redate.ts'
 import { Where } from '../../db/sql-text.ts'
+import type { RowOf } from '../../db/table.ts'
 import type { EventType } from '../event-types.ts'
-import type { Attempt, AttemptDetail, AttemptResult, DispatchedEvent, Webhook } from './records.ts'
+import {
+  type Attempt,
+  type AttemptDetail,
+  type AttemptResult,
+  type DispatchedEvent,
+  WEBHOOK_ATTEMPTS,
+  type Webhook,
+} from './records.ts'
 import { matchesEventSql } from './subscription-match.ts'
 
 /** The values of a new attempt row. */
@@ -39,8 +46,9 @@ export interface AttemptFilter {
 /** Days the rows are kept (docs/design/events.md §5). */
 export const ATTEMPT_RETENTION_DAYS = 30
 const PRUNE_BATCH = 1000
-const COLUMNS = `a.n, a.id, a.event, a.event_id, a.event_type, a.result, a.response_status, a.response_ms, a.attempt, a.max_attempts,
-  a.next_retry_at, a.error_message, a.response_body, a.payload_expires_at, a.payload_bytes, a.payload_sha256, a.created_at`
+const COLUMNS = WEBHOOK_ATTEMPTS.of('a')
+const OF_WEBHOOK = WEBHOOK_ATTEMPTS.and('webhook')
+const WITH_REQUEST = WEBHOOK_ATTEMPTS.and('request_headers')
 
 export class Attempts {
   readonly #db: Db
@@ -51,9 +59,9 @@ export class Attempts {
 
   /** Inserts attempts with few statements. @returns the ids of their rows, in the order given */
   insertAll(tx: Tx, all: readonly NewAttempt[]): string[] {
-    const rows = all.map(rowOf)
-    insertMany(tx, 'webhook_attempts', rows)
-    return rows.map(({ id }) => id)
+    const records = all.map(recordOf)
+    WEBHOOK_ATTEMPTS.insertAll(tx, records)
+    return records.map(({ id }) => id)
   }
 
   /** Newest first. */
@@ -64,11 +72,11 @@ export class Attempts {
     if (filter.eventId !== undefined) where.add('a.event_id = ?', filter.eventId)
     if (filter.after !== null) where.add('(a.created_at, a.n) < (?, ?)', ...filter.after)
     const isShort = filter.eventType === undefined && filter.result === undefined
-    const rows = await (isShort ? this.#db.read : this.#db.scan).all(
+    const rows = await (isShort ? this.#db.read : this.#db.scan).all<RowOf<typeof WEBHOOK_ATTEMPTS>>(
       `SELECT ${COLUMNS} FROM webhook_attempts a WHERE ${where.sql} ORDER BY a.created_at DESC, a.n DESC LIMIT ?`,
       [...where.values, filter.limit + 1],
     )
-    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
+    return pageOf(rows, filter.limit, (row) => [row.created_at, row.n], WEBHOOK_ATTEMPTS.record)
   }
 
   /** The attempts of some events to some subscriptions, oldest first, at most `limit`. Reads by index. */
@@ -77,12 +85,12 @@ export class Attempts {
     eventIds: readonly string[],
     limit: number,
   ): (Attempt & { webhook: number })[] {
-    const rows = this.#db.read.all(
-      `SELECT ${COLUMNS}, a.webhook FROM webhook_attempts a WHERE a.webhook IN (SELECT value FROM json_each(?))
-         AND a.event_id IN (SELECT value FROM json_each(?)) ORDER BY a.created_at, a.n LIMIT ?`,
+    return OF_WEBHOOK.all(
+      this.#db.read,
+      `WHERE webhook IN (SELECT value FROM json_each(?)) AND event_id IN (SELECT value FROM json_each(?))
+       ORDER BY created_at, n LIMIT ?`,
       [JSON.stringify(webhooks.map(({ n }) => n)), JSON.stringify(eventIds), limit],
     )
-    return rows.map((row) => ({ ...present(row), webhook: row.webhook as number }))
   }
 
   /**
@@ -106,18 +114,13 @@ export class Attempts {
 
   /** An attempt with its request. @param now ms; an expired payload is null */
   get(webhook: number, id: string, now: number): AttemptDetail | undefined {
-    const row = this.#db.read.get(
-      `SELECT ${COLUMNS}, a.request_headers, e.body FROM webhook_attempts a LEFT JOIN events e ON e.n = a.event AND e.id = a.event_id
+    const row = this.#db.read.get<RowOf<typeof WITH_REQUEST> & { body: string | null }>(
+      `SELECT ${WITH_REQUEST.of('a')}, e.body FROM webhook_attempts a LEFT JOIN events e ON e.n = a.event AND e.id = a.event_id
        WHERE a.id = ? AND a.webhook = ?`,
       [id, webhook],
     )
     if (row === undefined) return undefined
-    const attempt = present(row)
-    return {
-      ...attempt,
-      requestHeaders: JSON.parse(row.request_headers as string) as Record<string, string>,
-      payload: attempt.payloadExpiresAt > now ? (row.body as string | null) : null,
-    }
+    return { ...WITH_REQUEST.record(row), payload: row.payload_expires_at > now ? row.body : null }
   }
 
   /** Dates attempts of a wrong clock as of now (ms): they are kept as long as others. */
@@ -142,47 +145,14 @@ export class Attempts {
   }
 }
 
-function rowOf(made: NewAttempt) {
+function recordOf({ event, ...attempt }: NewAttempt) {
   return {
+    ...attempt,
     id: newId('webhookAttempt'),
-    webhook: made.webhook,
-    event: made.event.n,
-    event_id: made.event.id,
-    event_type: made.event.type,
-    result: made.result,
-    response_status: made.responseStatus,
-    response_ms: made.responseMs,
-    attempt: made.attempt,
-    max_attempts: made.maxAttempts,
-    next_retry_at: made.nextRetryAt,
-    error_message: made.errorMessage,
-    response_body: made.responseBody,
-    request_headers: JSON.stringify(made.requestHeaders),
-    payload_expires_at: made.payloadExpiresAt,
-    payload_bytes: made.event.payload.bytes.length,
-    payload_sha256: made.event.payload.sha256,
-    created_at: made.createdAt,
-  }
-}
-
-function present(row: Row): Attempt {
-  return {
-    n: row.n as number,
-    id: row.id as string,
-    event: row.event as number,
-    eventId: row.event_id as string,
-    eventType: row.event_type as EventType,
-    result: row.result as AttemptResult,
-    responseStatus: row.response_status as number,
-    responseMs: row.response_ms as number,
-    attempt: row.attempt as number,
-    maxAttempts: row.max_attempts as number,
-    nextRetryAt: row.next_retry_at as number | null,
-    errorMessage: row.error_message as string | null,
-    responseBody: row.response_body as string | null,
-    payloadExpiresAt: row.payload_expires_at as number,
-    payloadBytes: row.payload_bytes as number,
-    payloadSha256: row.payload_sha256 as Uint8Array,
-    createdAt: row.created_at as number,
+    event: event.n,
+    eventId: event.id,
+    eventType: event.type,
+    payloadBytes: event.payload.bytes.length,
+    payloadSha256: event.payload.sha256,
   }
 }

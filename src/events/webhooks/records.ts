@@ -1,66 +1,78 @@
 // Records of webhooks: subscriptions, delivery attempts and pending deliveries; times are ms.
 
 import { hash } from 'node:crypto'
+import { bytes, integer, json, key, type RecordOf, table, text, time } from '../../db/table.ts'
 import type { EventType } from '../event-types.ts'
 
 export type { Page, PageKey } from '../../db/page.ts'
 
 export type DisabledReason = 'by_user' | 'too_many_failures' | 'url_not_allowed'
 
-/** A subscription (docs/design/events.md §1). Its secrets are not in it. */
-export interface Webhook {
-  n: number
-  id: string
-  teamId: string
-  url: string
-  description: string | null
+export const WEBHOOKS = table('webhooks', {
+  n: key(),
+  id: text(),
+  team_id: text(),
+  url: text(),
+  description: text().orNull(),
   /** Event types, or `*` alone for all types including those of later versions. */
-  eventTypes: readonly string[]
+  event_types: json<readonly string[]>(),
   /** Only events of these mailboxes; null for all. */
-  mailboxIds: readonly string[] | null
-  domainIds: readonly string[] | null
-  status: 'enabled' | 'disabled'
-  disabledReason: DisabledReason | null
+  mailbox_ids: json<readonly string[]>().orNull(),
+  domain_ids: json<readonly string[]>().orNull(),
+  status: text<'enabled' | 'disabled'>(),
+  disabled_reason: text<DisabledReason>().orNull(),
+  secret_sealed: bytes().hidden(),
   /** Last four characters of the signing secret. */
-  secretHint: string
-  secretRotatedAt: number | null
+  secret_hint: text().as('signing_secret_hint'),
+  previous_secret_sealed: bytes().orNull().hidden(),
   /** When signatures with the secret before it end or ended; null without a grace period. */
-  previousSecretUntil: number | null
+  previous_until: time().orNull().as('previous_secret_until'),
+  secret_rotated_at: time().orNull(),
   /** Events in a row whose deliveries finally failed. */
-  consecutiveFailures: number
-  lastDeliveryAt: number | null
-  lastSuccessAt: number | null
+  consecutive_failures: integer().or(0),
+  failing_since: time().orNull().hidden(),
+  last_delivery_at: time().orNull(),
+  last_success_at: time().orNull(),
+  created_at: time(),
+  updated_at: time(),
   /** Who made it, or last changed what it is sent or where: `usr_…`, `key_…` or `operator`; null since an earlier version. */
-  setBy: string | null
-  createdAt: number
-  updatedAt: number
-}
+  set_by: text().orNull(),
+})
+export const WITH_SECRETS = WEBHOOKS.and('secret_sealed', 'previous_secret_sealed')
+
+/** A subscription (docs/design/events.md §1). Its secrets are not in it. */
+export type Webhook = RecordOf<typeof WEBHOOKS>
 
 /** docs/design/events.md §5. */
 export type AttemptResult = 'success' | 'retrying' | 'failed' | 'permanent_failure'
 
-/** One attempt to deliver one event to one subscription (docs/design/contract.md §2.9). */
-export interface Attempt {
-  n: number
-  id: string
+export const WEBHOOK_ATTEMPTS = table('webhook_attempts', {
+  n: key(),
+  id: text(),
+  /** Key of the subscription. */
+  webhook: integer().hidden(),
   /** Key of the event. */
-  event: number
-  eventId: string
-  eventType: EventType
-  result: AttemptResult
+  event: integer(),
+  event_id: text(),
+  event_type: text<EventType>(),
+  result: text<AttemptResult>(),
   /** 0 without a response. */
-  responseStatus: number
-  responseMs: number
-  attempt: number
-  maxAttempts: number
-  nextRetryAt: number | null
-  errorMessage: string | null
-  responseBody: string | null
-  payloadExpiresAt: number
-  payloadBytes: number
-  payloadSha256: Uint8Array
-  createdAt: number
-}
+  response_status: integer(),
+  response_ms: integer(),
+  attempt: integer(),
+  max_attempts: integer(),
+  next_retry_at: time().orNull(),
+  error_message: text().orNull(),
+  response_body: text().orNull(),
+  request_headers: json<Record<string, string>>().hidden(),
+  payload_expires_at: time(),
+  payload_bytes: integer(),
+  payload_sha256: bytes(),
+  created_at: time(),
+})
+
+/** One attempt to deliver one event to one subscription (docs/design/contract.md §2.9). */
+export type Attempt = RecordOf<typeof WEBHOOK_ATTEMPTS>
 
 /** An attempt of any subscription of a team. */
 export interface TeamAttempt extends Attempt {

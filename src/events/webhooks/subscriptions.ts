@@ -6,12 +6,12 @@ import { conflict, invalid, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { Blocked, type SafeFetch } from '../../base/safe-fetch.ts'
 import type { Vault } from '../../base/secrets.ts'
-import type { Db, Reader, Row, Tx } from '../../db/db.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { RowCache } from '../../db/row-cache.ts'
 import { Where } from '../../db/sql-text.ts'
-import type { DisabledReason, Webhook, WebhookTarget } from './records.ts'
-import { listOrNull, presentWebhook } from './row.ts'
+import type { RecordOf } from '../../db/table.ts'
+import { type DisabledReason, WEBHOOKS, type Webhook, type WebhookTarget, WITH_SECRETS } from './records.ts'
 import { newSigningSecret } from './sign.ts'
 import { checkUrl } from './url.ts'
 
@@ -50,11 +50,11 @@ interface Deps {
 export class Webhooks {
   readonly #deps: Deps
   readonly #secrets = new Map<string, string>()
-  readonly #rows: RowCache<number, { row: Row; webhook: Webhook }>
+  readonly #targets: RowCache<number, RecordOf<typeof WITH_SECRETS>>
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#rows = new RowCache(deps.db, ROWS_MAX)
+    this.#targets = new RowCache(deps.db, ROWS_MAX)
   }
 
   /**
@@ -73,20 +73,17 @@ export class Webhooks {
     const webhook = await db.write((tx) => {
       const row = tx.get<{ count: number }>('SELECT count(*) AS count FROM webhooks WHERE team_id = ?', [teamId])
       if (row!.count >= PER_TEAM_MAX) throw conflict(`The team already has ${PER_TEAM_MAX} webhooks.`)
-      tx.insert('webhooks', {
+      WEBHOOKS.insert(tx, {
+        ...input,
         id,
-        team_id: teamId,
+        teamId,
         url,
-        description: input.description ?? null,
-        event_types: JSON.stringify(input.eventTypes),
-        mailbox_ids: listOrNull(input.mailboxIds),
-        domain_ids: listOrNull(input.domainIds),
         status: enabled ? 'enabled' : 'disabled',
-        disabled_reason: enabled ? null : 'by_user',
-        secret_sealed: vault.seal(PURPOSE, secret),
-        ...{ secret_hint: secret.slice(-4), set_by: input.setBy },
-        created_at: clock.now(),
-        updated_at: clock.now(),
+        disabledReason: enabled ? null : 'by_user',
+        secretSealed: vault.seal(PURPOSE, secret),
+        signingSecretHint: secret.slice(-4),
+        createdAt: clock.now(),
+        updatedAt: clock.now(),
       })
       return this.#byId(tx, teamId, id)!
     })
@@ -99,8 +96,7 @@ export class Webhooks {
 
   /** A subscription of any team. */
   byId(id: string): Webhook | undefined {
-    const row = this.#deps.db.read.get('SELECT * FROM webhooks WHERE id = ?', [id])
-    return row && presentWebhook(row)
+    return WEBHOOKS.get(this.#deps.db.read, 'WHERE id = ?', [id])
   }
 
   /** How many webhooks a team has. */
@@ -117,11 +113,11 @@ export class Webhooks {
     const where = new Where().add('team_id = ?', teamId)
     if (filter.status !== undefined) where.add('status = ?', filter.status)
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = this.#deps.db.read.all(
-      `SELECT * FROM webhooks WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...where.values, filter.limit + 1],
-    )
-    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentWebhook)
+    const webhooks = WEBHOOKS.all(this.#deps.db.read, `WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`, [
+      ...where.values,
+      filter.limit + 1,
+    ])
+    return pageOf(webhooks, filter.limit, ({ createdAt, n }) => [createdAt, n])
   }
 
   /**
@@ -140,19 +136,7 @@ export class Webhooks {
       const current = this.#byId(tx, teamId, id)
       if (current === undefined) throw notFound(NAME)
       precondition(current)
-      const next = {
-        url: url ?? current.url,
-        description: input.description === undefined ? current.description : input.description,
-        event_types: JSON.stringify(input.eventTypes ?? current.eventTypes),
-        mailbox_ids: listOrNull(input.mailboxIds === undefined ? current.mailboxIds : input.mailboxIds),
-        domain_ids: listOrNull(input.domainIds === undefined ? current.domainIds : input.domainIds),
-        set_by: input.setBy ?? current.setBy,
-      }
-      tx.run(
-        `UPDATE webhooks SET url = ?, description = ?, event_types = ?, mailbox_ids = ?, domain_ids = ?, set_by = ?, updated_at = ?
-         WHERE n = ?`,
-        [...Object.values(next), this.#deps.clock.now(), current.n],
-      )
+      WEBHOOKS.update(tx, { ...input, url, updatedAt: this.#deps.clock.now() }, 'WHERE n = ?', [current.n])
       if (input.enabled === true) this.#enable(tx, current.n)
       if (input.enabled === false && current.status === 'enabled') this.disable(tx, current.n, 'by_user')
       return this.#byId(tx, teamId, id)!
@@ -212,17 +196,13 @@ export class Webhooks {
   target(n: number): WebhookTarget | undefined {
     const { clock, db } = this.#deps
     // Most requests follow others of the same subscription.
-    const known = this.#rows.get(n, () => {
-      const row = db.read.get('SELECT * FROM webhooks WHERE n = ?', [n])
-      return row && { row, webhook: presentWebhook(row) }
-    })
-    if (known === undefined) return undefined
-    const { row, webhook } = known
-    const until = row.previous_until as number | null
+    const webhook = this.#targets.get(n, () => WITH_SECRETS.get(db.read, 'WHERE n = ?', [n]))
+    if (webhook === undefined) return undefined
+    const { previousSecretUntil: until, secretSealed, previousSecretSealed } = webhook
     const inGrace = until !== null && until > clock.now()
     const secrets = {
-      secret: this.#opened(row.secret_sealed as Uint8Array),
-      previousSecret: inGrace ? this.#opened(row.previous_secret_sealed as Uint8Array) : null,
+      secret: this.#opened(secretSealed),
+      previousSecret: inGrace ? this.#opened(previousSecretSealed!) : null,
     }
     return { webhook, secrets }
   }
@@ -240,14 +220,13 @@ export class Webhooks {
 
   /** All subscriptions of a team. */
   allOf(teamId: string): Webhook[] {
-    return this.#deps.db.read.all('SELECT * FROM webhooks WHERE team_id = ? ORDER BY n', [teamId]).map(presentWebhook)
+    return WEBHOOKS.all(this.#deps.db.read, 'WHERE team_id = ? ORDER BY n', [teamId])
   }
 
   /** The enabled subscriptions that one of these members and keys made, newest first. */
   madeBy(teamId: string, makers: readonly string[], reader: Reader = this.#deps.db.read): Webhook[] {
-    const sql = `SELECT * FROM webhooks WHERE team_id = ? AND status = 'enabled' AND set_by IN (SELECT value FROM json_each(?))
-      ORDER BY n DESC`
-    return reader.all(sql, [teamId, JSON.stringify(makers)]).map(presentWebhook)
+    const rest = `WHERE team_id = ? AND status = 'enabled' AND set_by IN (SELECT value FROM json_each(?)) ORDER BY n DESC`
+    return WEBHOOKS.all(reader, rest, [teamId, JSON.stringify(makers)])
   }
 
   disableMadeBy(tx: Tx, teamId: string, makers: readonly string[]): void {
@@ -256,13 +235,11 @@ export class Webhooks {
 
   /** The enabled subscriptions of a team. */
   enabledOf(reader: Reader, teamId: string): Webhook[] {
-    const rows = reader.all(`SELECT * FROM webhooks WHERE team_id = ? AND status = 'enabled' ORDER BY n`, [teamId])
-    return rows.map(presentWebhook)
+    return WEBHOOKS.all(reader, `WHERE team_id = ? AND status = 'enabled' ORDER BY n`, [teamId])
   }
 
   byN(n: number, reader: Reader = this.#deps.db.read): Webhook | undefined {
-    const row = reader.get('SELECT * FROM webhooks WHERE n = ?', [n])
-    return row && presentWebhook(row)
+    return WEBHOOKS.get(reader, 'WHERE n = ?', [n])
   }
 
   /** Records the time and success of an attempt. */
@@ -308,8 +285,7 @@ export class Webhooks {
   }
 
   #byId(reader: Reader, teamId: string, id: string): Webhook | undefined {
-    const row = reader.get('SELECT * FROM webhooks WHERE id = ? AND team_id = ?', [id, teamId])
-    return row && presentWebhook(row)
+    return WEBHOOKS.get(reader, 'WHERE id = ? AND team_id = ?', [id, teamId])
   }
 
   async #checkAddress(text: string): Promise<string> {
@@ -330,8 +306,8 @@ export class Webhooks {
 
 /** Subscriptions that were disabled because of failures, not by a user (docs/design/events.md §5). */
 export function autoDisabledWebhooks(reader: Reader): Webhook[] {
-  const rows = reader.all(
-    `SELECT * FROM webhooks WHERE status = 'disabled' AND disabled_reason IN ('too_many_failures', 'url_not_allowed')`,
+  return WEBHOOKS.all(
+    reader,
+    `WHERE status = 'disabled' AND disabled_reason IN ('too_many_failures', 'url_not_allowed')`,
   )
-  return rows.map(presentWebhook)
 }

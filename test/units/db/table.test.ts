@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Tx } from '../../../src/db/db.ts'
 import {
   bytes,
   flag,
@@ -72,6 +73,31 @@ test('a record becomes a row with every column but the key; values left out are 
     ...NOTES.row(record),
     ...{ place: '{"at":1}', tries: 0 },
   })
+})
+
+test('statements from WHERE on, and updates of the members that are given', () => {
+  const runs: [string, readonly unknown[]][] = []
+  const tx = {
+    all: (sql: string, values: readonly unknown[]) => {
+      runs.push([sql, values])
+      return [ROW]
+    },
+    get: (sql: string, values: readonly unknown[]) => tx.all(sql, values)[0],
+    run: (sql: string, values: readonly unknown[]) => {
+      runs.push([sql, values])
+      return { changes: 2, lastId: 0 }
+    },
+  }
+  const handle = tx as unknown as Tx
+  assert.deepEqual(NOTES.get(handle, 'WHERE n = ?', [7]), RECORD)
+  assert.deepEqual(NOTES.all(handle, 'ORDER BY n'), [RECORD])
+  const changes = { to: 'eva@a.example', place: null, labels: ['y'], tries: undefined }
+  assert.equal(NOTES.update(handle, changes, 'WHERE n = ?', [7]), 2)
+  assert.deepEqual(runs, [
+    [`SELECT ${NOTES.columns} FROM notes WHERE n = ?`, [7]],
+    [`SELECT ${NOTES.columns} FROM notes ORDER BY n`, []],
+    ['UPDATE notes SET to_email = ?, labels = ?, place = ? WHERE n = ?', ['eva@a.example', '["y"]', null, 7]],
+  ])
 })
 
 test('what a column declares is what its records are checked for', () => {

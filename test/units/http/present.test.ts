@@ -33,15 +33,16 @@ test('members are those of the schema, in its order, with times in ISO 8601', ()
   assert.equal(present({ ...NOTE, readAt: 1 }).read_at, '1970-01-01T00:00:00.001Z')
 })
 
-test('a member that the record has in another form is computed', () => {
-  const present = presenterOf<{ team: string; createdAt: number }>()(
-    Type.Object({ team_id: Type.String(), created_at: Type.Integer() }),
-    { team_id: ({ team }) => `team_${team}` },
+test('a member that the record has under another name or in another form says where it comes from', () => {
+  const present = presenterOf<{ team: string; madeAt: number }, [now: number]>()(
+    Type.Object({ team_id: Type.String(), created_at: TimeOf('When it was written.'), is_old: Type.Boolean() }),
+    { team_id: ({ team }) => `team_${team}`, created_at: 'madeAt', is_old: ({ madeAt }, now) => madeAt < now },
   )
-  assert.deepEqual(present({ team: 'a', createdAt: 1 }), { team_id: 'team_a', created_at: 1 })
+  const created_at = '1970-01-01T00:00:00.001Z'
+  assert.deepEqual(present({ team: 'a', madeAt: 1 }, 2), { team_id: 'team_a', created_at, is_old: true })
 })
 
-test('members that the record does not have in the form of the schema have to be computed', () => {
+test('members that the record does not have in the form of the schema have to say where they come from', () => {
   // @ts-expect-error no member `team`
   presenterOf<Note>()(Type.Object({ team: Type.String() }))
   // @ts-expect-error a number where the schema has a text
