@@ -1,5 +1,6 @@
 // What changes in a stored message when it is forwarded, and what a forwarded message says about its way.
 
+import { withFoldedHeader } from './compose/long-lines.ts'
 import { fieldText, findField, type HeaderField, readHeaders } from './headers.ts'
 
 /** Our field in forwarded messages: it names the mailbox that forwarded by a MAC, so that loops are found (RFC 5228 §4.2). */
@@ -19,12 +20,13 @@ export function forwardMarks(fields: readonly HeaderField[]): string[] {
 
 /**
  * The bytes that are forwarded: without the Return-Path of this host, which only the final one adds (RFC 5321 §4.4), and with the
- * mark. Everything else stays as it is, so that signatures of the author still hold.
+ * mark. Everything else stays as it is, so that signatures of the author still hold; lines that a server need not accept are folded, which
+ * relaxed ones do not see.
  */
 export function forwardedBytes(stored: Uint8Array, mark: string): Uint8Array {
   const [first] = readHeaders(stored).fields
   const from = first?.name === 'return-path' && first.start === 0 ? first.end : 0
-  return Buffer.concat([Buffer.from(`${MARK_FIELD}: ${mark}\r\n`), stored.subarray(from)])
+  return Buffer.concat([Buffer.from(`${MARK_FIELD}: ${mark}\r\n`), withFoldedHeader(stored.subarray(from))])
 }
 
 /**

@@ -15,6 +15,7 @@ import { readStructure, type Structure } from '../structure.ts'
 import { rfc5322Date } from '../trace.ts'
 import { isNeverSent } from './attachment-rules.ts'
 import { SUBJECT_MAX } from './draft-rules.ts'
+import { longLineEdits } from './long-lines.ts'
 import { type Edit, sevenBitEdits } from './seven-bits.ts'
 
 /** Received fields above which a message is considered looping (RFC 5321 §6.3). */
@@ -73,7 +74,8 @@ export function prepareRawDraft(bytes: Uint8Array, rules: RawDraftRules): RawDra
   const ownId = given === null ? null : usableId(given)
   const messageId = ownId ?? `${rules.id}@${domainOf(from.email)}`
   const encoded = sevenBitEdits(bytes, root)
-  const edits = [...removals(fields, rules, ownId !== null), ...encoded]
+  const removed = removals(fields, rules, ownId !== null)
+  const edits = [...removed, ...encoded, ...foldings(bytes, root, [...removed, ...encoded])]
   const mime = encoded.length > 0 ? mimeFields(bytes, structure) : ''
   const front = Buffer.from(frontFields(fields, rules, ownId === null ? messageId : null) + mime)
   // A header without a body ends without the empty line.
@@ -159,6 +161,12 @@ function removals(fields: readonly HeaderField[], rules: RawDraftRules, keepsId:
     (field.name === 'message-id' && !keepsId) ||
     (field.name === 'dkim-signature' && domains.has(signingDomain(field)))
   return fields.filter(isGone).map(({ start, end }) => ({ start, end, text: GONE }))
+}
+
+/** Long lines of the header, and of those of the parts, that no other edit replaces. */
+function foldings(bytes: Uint8Array, root: Part, others: readonly Edit[]): Edit[] {
+  const replaced = new Set(others.map(({ start }) => start))
+  return longLineEdits(bytes, root).filter(({ start }) => !replaced.has(start))
 }
 
 function namesOwn(field: HeaderField, { own }: RawDraftRules): boolean {

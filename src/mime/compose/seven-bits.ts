@@ -18,7 +18,7 @@ export const LINE_MAX = 998
 /** Encodings that leave the content as it is. */
 const IDENTITIES = new Set(['7bit', '8bit', 'binary'])
 /** What is inside was signed or encrypted as it is (RFC 1847 §2.1). */
-const SEALED = new Set(['multipart/signed', 'multipart/encrypted'])
+export const SEALED: ReadonlySet<string> = new Set(['multipart/signed', 'multipart/encrypted'])
 const LF = 10
 
 /**

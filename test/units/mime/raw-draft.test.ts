@@ -53,6 +53,14 @@ describe('fields', () => {
     assert.deepEqual(hidden, [{ email: 'eve@out.test', name: '' }])
   })
 
+  it('above 998 octets are folded', () => {
+    const to = Array.from({ length: 60 }, (_, n) => `person.${n}@customer.example`).join(', ')
+    const draft = prepare(lines('From: ada@acme.test', `To: ${to}`, `Bcc: ${to}`, '', 'Hello', ''))
+    assert.ok(draft.text.split('\r\n').every((line) => line.length <= 998))
+    assert.match(draft.text, /\r\nTo: person\.0@customer\.example,[^\r]*\r\n person/)
+    assert.doesNotMatch(draft.text, /Bcc/)
+  })
+
   it('Date and Message-ID are added where they are missing or unusable', () => {
     const draft = prepare(lines('From: ada@acme.test', '', 'Hello', ''))
     const added = 'Date: Thu, 01 Jan 2026 00:00:00 +0000\r\nMessage-ID: <eml_1@acme.test>\r\n'
