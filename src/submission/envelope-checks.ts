@@ -7,11 +7,11 @@ import { routingProblem } from '../mime/compose/draft-rules.ts'
 import type { RawSubmitter } from '../outbound/submit/raw-submitter.ts'
 import type { RecipientPath } from '../smtp/envelope.ts'
 import type { SmtpReply } from '../smtp/replies.ts'
-import { recipientReplies, replyOf, submissionReplies } from './replies.ts'
+import { foreignSender, recipientReplies, replyOf, submissionReplies } from './replies.ts'
 import type { SubmissionUser, SubmittedTransaction } from './session.ts'
 
 interface Deps {
-  submitter: Pick<RawSubmitter, 'mayWriteAs' | 'refusalOf'>
+  submitter: Pick<RawSubmitter, 'ownAddressesUnless' | 'refusalOf'>
   config: Pick<Config, 'MAIL_HOSTS'>
   log: Log
 }
@@ -26,7 +26,8 @@ export class EnvelopeChecks {
   /** @returns the reply that refuses the envelope sender; null when it is accepted */
   senderRefusal({ access }: SubmissionUser, address: string): SmtpReply | null {
     try {
-      return this.#deps.submitter.mayWriteAs(access.principal, address) ? null : submissionReplies.foreignSender
+      const own = this.#deps.submitter.ownAddressesUnless(access.principal, address)
+      return own === null ? null : foreignSender(own)
     } catch (error) {
       return this.#replyTo(error)
     }

@@ -4,6 +4,7 @@ import type { SaslResult } from '../access/access.ts'
 import type { ProductError } from '../base/errors.ts'
 import { isDiskFull } from '../base/storage-error.ts'
 import { clean } from '../mime/one-line.ts'
+import { namedAddresses, type OwnAddresses } from '../mime/own-addresses.ts'
 import type { RecipientRefusal } from '../outbound/submit/raw-submitter.ts'
 import { replies, reply, type SmtpReply } from '../smtp/replies.ts'
 import { SUBMITTED_BYTES_MAX } from './limits.ts'
@@ -20,7 +21,6 @@ export const submissionReplies = {
   tooManyOfMailbox: reply(454, '4.7.0', 'Too many connections of this mailbox'),
   expired: reply(421, '4.7.0', 'The sign-in is no longer valid'),
   suspended: reply(550, '5.7.1', 'The mailbox is suspended'),
-  foreignSender: reply(553, '5.7.1', 'The mailbox may not write as this address'),
   notRoutable: reply(550, '5.1.2', 'The address has no domain that mail can be sent to'),
   manyRecipients: reply(452, '4.5.3', 'Too many recipients'),
   badBytes: reply(550, '5.6.11', 'A line of the message does not end in CRLF, or has a NUL'),
@@ -56,6 +56,12 @@ export const signInReplies: Record<SignInProblem, SmtpReply> = {
 /** Characters of a reply line, its codes not counted (RFC 5321 §4.5.3.1.5). */
 const TEXT_MAX = 450
 
+/** The reply to an envelope sender that is no address of the mailbox: devices say `root@host` until a person enters another one. */
+export function foreignSender(own: OwnAddresses): SmtpReply {
+  const text = `The mailbox may not write as this address. Set the sender to one of: ${namedAddresses(own)}`
+  return reply(553, '5.7.1', asciiLine(text))
+}
+
 /** The reply for an error of `RawSubmitter`. */
 export function replyOf(error: ProductError): SmtpReply {
   switch (error.code) {
@@ -83,5 +89,9 @@ function refusalOf(error: ProductError): SmtpReply {
 
 /** Replies are ASCII: addresses and names of files may not be. */
 function textOf({ message }: ProductError): string {
-  return clean(message, TEXT_MAX).replace(/[^ -~]/g, '?')
+  return asciiLine(message)
+}
+
+function asciiLine(text: string): string {
+  return clean(text, TEXT_MAX).replace(/[^ -~]/g, '?')
 }

@@ -5,6 +5,7 @@ import { ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { clientHost } from '../../config/client-protocols.ts'
 import type { Reader, Tx } from '../../db/db.ts'
+import type { OwnAddresses } from '../../mime/own-addresses.ts'
 import { identityFor } from '../../store/mailbox/identities.ts'
 import type { Submission, SubmittedMessage } from '../../store/mailbox/submissions.ts'
 import type { RawSource } from '../../workers/compose-thread.ts'
@@ -79,19 +80,20 @@ export class RawSubmitter {
   }
 
   /**
-   * Whether the mailbox may write as an envelope sender; always for the null sender.
+   * The addresses that the mailbox may write as, for an envelope sender that is none of them; null for one that is, and for the null sender.
    * @throws ProductError insufficient_permissions for a mailbox that may not send now, service_unavailable while it is being set up
    */
-  mayWriteAs(sender: SubmittingMailbox, address: string): boolean {
+  ownAddressesUnless(sender: SubmittingMailbox, address: string): OwnAddresses | null {
     const { db, directory } = this.#deps
-    const { box } = this.#open(sender)
-    return address === '' || directory.aliases.mayWriteAs(db.read, box.mailbox, address)
+    const { mailbox } = this.#open(sender).box
+    if (address === '' || directory.aliases.mayWriteAs(db.read, mailbox, address)) return null
+    return directory.aliases.ownAddresses(db.read, mailbox)
   }
 
   /**
    * Why the message would not reach a recipient, as far as that is known before its content.
    * @param envelope the sender of the transaction and the number of recipients accepted before
-   * @throws ProductError see `mayWriteAs`
+   * @throws ProductError see `ownAddressesUnless`
    */
   refusalOf(
     sender: SubmittingMailbox,
@@ -115,7 +117,7 @@ export class RawSubmitter {
   /**
    * Checks, completes and accepts a message. All rows are written in one unit of work; it is durable when the promise resolves.
    * @throws ProductError validation_error on `from` (also unverified_domain), `attachments` or `message`; payload_too_large; conflict when
-   * the balance of the team or the quota of the mailbox does not cover it; rate_limit_exceeded; see also `mayWriteAs`
+   * the balance of the team or the quota of the mailbox does not cover it; rate_limit_exceeded; see also `ownAddressesUnless`
    */
   async submit(sender: SubmittingMailbox, message: RawSubmission): Promise<AcceptedRaw> {
     const { store, db } = this.#deps
