@@ -42,6 +42,7 @@ export class RouteTable {
   readonly #rest = new Map<string, RoutePath>()
   // Case-sensitive; the one permitted trailing slash is removed below.
   readonly #router = new Router({ sensitive: true, strict: true })
+  readonly #looseRouter = new Router({ sensitive: false, strict: true })
 
   constructor(entries: readonly PreparedRoute[]) {
     for (const routePath of pathsOf(entries)) {
@@ -55,8 +56,10 @@ export class RouteTable {
         if (isAnyCase) this.#anyCase.set(routePath.path.toLowerCase(), routePath)
         continue
       }
+      const isAnyCase = [...routePath.entries.values()].some(({ route }) => route.anyCase === true)
+      const router = isAnyCase ? this.#looseRouter : this.#router
       this.#patterned.set(routePath.path, routePath)
-      this.#router.register(routePath.path, [...routePath.entries.keys()], () => {})
+      router.register(routePath.path, [...routePath.entries.keys()], () => {})
     }
   }
 
@@ -66,7 +69,7 @@ export class RouteTable {
     const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
     const routePath = this.#literal.get(plain) ?? this.#anyCase.get(plain.toLowerCase())
     if (routePath !== undefined) return matchAt(routePath, method, NO_PARAMS)
-    const [layer] = this.#router.match(plain, method).path
+    const layer = this.#router.match(plain, method).path[0] ?? this.#looseRouter.match(plain, method).path[0]
     if (layer === undefined) return this.#findRest(method, plain)
     const params = layer.params(plain, layer.captures(plain)) as Record<string, string>
     const texts = new Map(Object.entries(params).map(([name, text]) => [name, [text]]))

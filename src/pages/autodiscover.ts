@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { notFound, ProductError } from '../base/errors.ts'
 import { type ClientEndpoint, clientSettings } from '../config/client-protocols.ts'
 import type { Config } from '../config/config.ts'
+import type { Context } from '../context.ts'
 import { type ErrorAnswer, type Route, type RouteError, route } from '../http/route.ts'
 import { parseMailbox } from '../mime/address.ts'
 import { html, type Markup } from './markup.ts'
@@ -67,9 +68,17 @@ const discover = route({
   },
 })
 
-const discoverUrl = route({
+const Address = Type.Optional(Type.String({ maxLength: SETUP_ADDRESS_MAX }))
+const Protocol = Type.Optional(Type.String({ maxLength: 100 }))
+const VERSION_2 = {
   ...PAGE_ROUTE,
   method: 'GET',
+  reply: { ...PAGE_ROUTE.reply, types: ['application/json'], renderError: showJsonError, bare: true },
+  limits: { throttle: SETUP_THROTTLE },
+} as const
+
+const discoverUrl = route({
+  ...VERSION_2,
   path: '/autodiscover/autodiscover.json',
   anyCase: true,
   docs: {
@@ -77,25 +86,38 @@ const discoverUrl = route({
     operation: 'autodiscoverUrl',
     summary: 'Where Outlook finds the settings of a domain (Autodiscover version 2).',
   },
-  reply: { ...PAGE_ROUTE.reply, types: ['application/json'], renderError: showJsonError, bare: true },
-  limits: { throttle: SETUP_THROTTLE },
-  query: Type.Object({
-    Email: Type.Optional(Type.String({ maxLength: SETUP_ADDRESS_MAX })),
-    email: Type.Optional(Type.String({ maxLength: SETUP_ADDRESS_MAX })),
-    Protocol: Type.Optional(Type.String({ maxLength: 100 })),
-    protocol: Type.Optional(Type.String({ maxLength: 100 })),
-  }),
+  query: Type.Object({ Email: Address, email: Address, Protocol, protocol: Protocol }),
   handle({ query, app, request }) {
-    const protocol = query.Protocol ?? query.protocol ?? 'AutodiscoverV1'
-    if (protocol.toLowerCase() !== 'autodiscoverv1') {
-      throw new ProductError('invalid_parameter', 'This protocol is not available. Ask for AutodiscoverV1.', {
-        param: 'Protocol',
-      })
-    }
-    setupDomain(app, query.Email ?? query.email ?? '', request.host)
-    return { Protocol: 'AutodiscoverV1', Url: `${app.config.APP_ORIGIN}${PATH}` }
+    return urlOf(app, query.Email ?? query.email ?? '', query.Protocol ?? query.protocol, request.host)
   },
 })
+
+const discoverUrlOf = route({
+  ...VERSION_2,
+  path: '/autodiscover/autodiscover.json/v1.0/{email}',
+  anyCase: true,
+  docs: {
+    ...PAGE_ROUTE.docs,
+    operation: 'autodiscoverUrlOfAddress',
+    summary: 'The same with the address in the path, as Outlook asks today.',
+  },
+  params: Type.Object({ email: Type.String({ maxLength: SETUP_ADDRESS_MAX }) }),
+  query: Type.Object({ Protocol, protocol: Protocol }),
+  handle({ params: { email }, query, app, request }) {
+    return urlOf(app, email, query.Protocol ?? query.protocol, request.host)
+  },
+})
+
+/** @throws ProductError invalid_parameter for a protocol other than that of the XML form, not_found */
+function urlOf(app: Context, email: string, protocol = 'AutodiscoverV1', host: string) {
+  if (protocol.toLowerCase() !== 'autodiscoverv1') {
+    throw new ProductError('invalid_parameter', 'This protocol is not available. Ask for AutodiscoverV1.', {
+      param: 'Protocol',
+    })
+  }
+  setupDomain(app, email, host)
+  return { Protocol: 'AutodiscoverV1', Url: `${app.config.APP_ORIGIN}${PATH}` }
+}
 
 /** Reads two elements of a request. It is not parsed as XML: no entity, reference or nesting is followed. */
 export function readAutodiscover(text: string): AutodiscoverRequest {
@@ -162,4 +184,4 @@ function showJsonError({ error, status }: RouteError): ErrorAnswer {
   return { status, type: 'application/json; charset=utf-8', text }
 }
 
-export const autodiscoverRoutes: readonly Route[] = [discover, discoverUrl]
+export const autodiscoverRoutes: readonly Route[] = [discover, discoverUrl, discoverUrlOf]

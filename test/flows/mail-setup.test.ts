@@ -159,6 +159,15 @@ test('the second version of Autodiscover leads to the first', async () => {
     const { status, text } = await ask(`/autodiscover/autodiscover.json?${query}`)
     assert.deepEqual([status, JSON.parse(text)], [200, { Protocol: 'AutodiscoverV1', Url: url }])
   }
+  for (const path of ['/autodiscover/autodiscover.json/v1.0', '/Autodiscover/Autodiscover.json/V1.0']) {
+    for (const query of ['?Protocol=AutodiscoverV1', '?protocol=autodiscoverv1&RedirectCount=1', '']) {
+      const { status, text } = await ask(`${path}/ana%40in.test${query}`)
+      assert.deepEqual([status, JSON.parse(text)], [200, { Protocol: 'AutodiscoverV1', Url: url }], path + query)
+    }
+    const rest = await ask(`${path}/ana@in.test?Protocol=Rest`)
+    assert.deepEqual([rest.status, JSON.parse(rest.text).ErrorCode], [400, 'ProtocolNotSupported'])
+    assert.equal((await ask(`${path}/ana@nowhere.test?Protocol=AutodiscoverV1`)).status, 404)
+  }
   const other = await ask('/Autodiscover/autodiscover.json?Email=ana@in.test&Protocol=ActiveSync')
   assert.deepEqual([other.status, JSON.parse(other.text).ErrorCode], [400, 'ProtocolNotSupported'])
 })
