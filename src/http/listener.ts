@@ -52,6 +52,8 @@ export class Listener {
   readonly #under = new Map<Duplex, ServerResponse[]>()
   /** Connections whose bytes are no longer read as requests: each piece that still arrives is an error of the parser again. */
   readonly #ending = new WeakSet<Duplex>()
+  /** Connections whose last request may end elsewhere than we read: they are closed behind its response. */
+  readonly #faulty = new WeakSet<Duplex>()
   readonly #counter: ConnectionCounter
   readonly #isProxy: ListenerDeps['isProxy']
   /** Connections above the share of their source, until they are closed. */
@@ -65,7 +67,11 @@ export class Listener {
     this.#isProxy = isProxy
     const serve: Handler = (req, res) => {
       const { socket } = req
-      if (this.#refused.has(socket)) return
+      if (this.#refused.has(socket) || this.#faulty.has(socket)) return
+      if (isFaulty(req)) {
+        this.#faulty.add(socket)
+        res.shouldKeepAlive = false
+      }
       const before = this.#under.get(socket)
       if (before === undefined) this.#under.set(socket, [res])
       else before.push(res)
@@ -211,4 +217,9 @@ function sentenceOf(error: NodeJS.ErrnoException): string {
     return `The request header is too large. It has at most ${HEADER_MAX} bytes.`
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request took too long to arrive. Try again.'
   return 'This is not a valid HTTP/1.1 request.'
+}
+
+/** RFC 9112 §6.1: HTTP/1.0 has no Transfer-Encoding, and a proxy in front may have read another end of the request. */
+function isFaulty({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.0' && headers['transfer-encoding'] !== undefined
 }

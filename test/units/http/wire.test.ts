@@ -311,6 +311,16 @@ describe('bytes that are no request', () => {
     assert.equal(status(await speak(fixture.port, 'GET /healthz HTTP/1.0\r\n\r\n')), 200)
   })
 
+  test('HTTP/1.0 with Transfer-Encoding ends the connection, and what follows is no request', async () => {
+    const { socket, text } = await open()
+    const closed = once(socket, 'close')
+    const kept = 'GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n'
+    socket.write(`${kept}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n${kept}\r\n`)
+    await closed
+    assert.equal(text().match(/^HTTP\/1\.\d 200/gm)?.length, 1)
+    assert.match(text(), /\r\nConnection: close\r\n/i)
+  })
+
   test('behind a whole request do not cost it its answer', async () => {
     const raw = `GET /api/v1/filter HTTP/1.1\r\n${AUTH}\r\nnonsense\r\n\r\n`
     const answer = await speak(fixture.port, raw)
