@@ -54,9 +54,16 @@ export class Links {
     return `${this.#deps.config.APP_ORIGIN}/owner/session/${token}`
   }
 
-  /** Stores a new link. @param ms its lifetime */
+  /**
+   * Stores a new link. It ends the older ones of the person that open as much, except for an invitation that holds longer.
+   * @param ms its lifetime
+   */
   make(tx: Tx, token: string, scope: SignInScope, ms: number): void {
     const expiresAt = this.#deps.clock.now() + ms
+    tx.run('DELETE FROM sign_in_links WHERE email = ? AND team_id IS ? AND expires_at <= ?', [
+      ...[scope.email, scope.teamId],
+      expiresAt,
+    ])
     tx.insert('sign_in_links', { hash: sha256(token), ...scopeColumns(scope), expires_at: expiresAt })
   }
 

@@ -15,7 +15,9 @@ import { sha256 } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { PASSKEYS_MAX, type Passkey, type Passkeys } from './passkeys.ts'
+import type { Persons } from './persons.ts'
 import type { CredentialScope } from './recovery-codes.ts'
+import { isOwnPage, isSoundKey } from './webauthn-checks.ts'
 
 /** How long a browser may take, ms. */
 export const FLOW_MS = 5 * MINUTE_MS
@@ -44,6 +46,7 @@ interface Deps {
   clock: Clock
   config: Pick<Config, 'APP_ORIGIN'>
   passkeys: Passkeys
+  persons: Pick<Persons, 'get'>
 }
 
 export class WebAuthn {
@@ -89,7 +92,9 @@ export class WebAuthn {
     response: AuthenticationResponseJSON,
   ): Promise<{ passkey: Passkey; record(tx: Tx): void }> {
     const passkey = this.#deps.passkeys.byCredential(response.id)
-    if (passkey === undefined) throw refused()
+    if (passkey === undefined || !isOwnPage(response.response.clientDataJSON)) throw refused()
+    if (!this.#isHandleOf(passkey, response.response.userHandle, kind)) throw refused()
+    if (!(await isSoundCoseKey(passkey.publicKey))) throw refused()
     const { credentialId: id, publicKey, counter, transports } = passkey
     const { verifyAuthenticationResponse } = await library()
     const { authenticationInfo: info } = await this.#once(
@@ -151,6 +156,7 @@ export class WebAuthn {
     response: RegistrationResponseJSON,
     { email, teamId, name }: CredentialScope & { name: string },
   ): Promise<(tx: Tx) => Passkey> {
+    if (!isOwnPage(response.response.clientDataJSON)) throw refused()
     const { verifyRegistrationResponse } = await library()
     const { registrationInfo: info } = await this.#once(flowId, { kind: 'register', email }, () =>
       verifyRegistrationResponse({
@@ -164,6 +170,7 @@ export class WebAuthn {
     )
     if (info === undefined) throw refused()
     const { id: credentialId, publicKey, counter } = info.credential
+    if (!(await isSoundCoseKey(publicKey))) throw refused()
     const transports = (response.response.transports ?? []).filter((one) =>
       TRANSPORTS.has(one),
     ) as AuthenticatorTransport[]
@@ -175,6 +182,15 @@ export class WebAuthn {
       if (added === undefined) throw conflict('This passkey is known already.')
       return added
     }
+  }
+
+  /** WebAuthn §7.2: the handle is that of the passkey's person. A browser that was asked for certain passkeys may leave it out. */
+  #isHandleOf({ email, teamId }: Passkey, written: string | undefined, kind: 'sign_in' | 'confirm'): boolean {
+    if (written === undefined || written === '') return kind === 'confirm'
+    const person = this.#deps.persons.get(email)
+    return (
+      person !== undefined && Buffer.from(handleOf(person.handle, teamId)).equals(Buffer.from(written, 'base64url'))
+    )
   }
 
   /** The passkeys a session may see: one that opens a single team sees those of that team. */
@@ -245,7 +261,13 @@ export class WebAuthn {
 // With its certificates it takes 5 MB: it is loaded with the first passkey.
 const library = async () => {
   const { default: simpleWebAuthn } = await import('./webauthn-library.cts')
-  return simpleWebAuthn as unknown as typeof import('@simplewebauthn/server')
+  return simpleWebAuthn as unknown as typeof import('@simplewebauthn/server') &
+    Pick<typeof import('@simplewebauthn/server/helpers'), 'decodeCredentialPublicKey'>
+}
+
+async function isSoundCoseKey(publicKey: Uint8Array): Promise<boolean> {
+  const { decodeCredentialPublicKey } = await library()
+  return isSoundKey(decodeCredentialPublicKey(new Uint8Array(publicKey)) as unknown as ReadonlyMap<number, unknown>)
 }
 
 /**

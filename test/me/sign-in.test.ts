@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { INVITATION_MS, SIGN_IN_MS } from '../../src/people/links.ts'
 import { type Json, type Reply, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { Authenticator, type Behaviour } from '../support/authenticator.ts'
 import { ManualClock } from '../support/clock.ts'
@@ -87,11 +88,15 @@ test('a passkey is added, signs in, counts, and is listed', async () => {
 test('passkeys of a wrong origin, host, without verification, replayed or copied are refused', async () => {
   const bea = await person('bea')
   const device = new Authenticator('https://mail.example')
-  for (const behaviour of [{ verifies: false }, { origin: 'https://mail.example.evil' }, { rpId: 'evil.example' }]) {
+  const wrong = [
+    ...[{ verifies: false }, { origin: 'https://mail.example.evil' }, { rpId: 'evil.example' }],
+    { crossOrigin: true },
+  ]
+  for (const behaviour of [...wrong, { isOffCurve: true }]) {
     assert.equal((await addPasskey(bea, new Authenticator('https://mail.example'), behaviour)).status, 401)
   }
   assert.equal((await addPasskey(bea, device)).status, 201)
-  for (const behaviour of [{ verifies: false }, { origin: 'https://mail.example.evil' }, { rpId: 'evil.example' }]) {
+  for (const behaviour of [...wrong, { userHandle: 'Zm9yZWlnbg' }, { userHandle: null }]) {
     assert.equal((await usePasskey(device, behaviour)).status, 401, JSON.stringify(behaviour))
   }
   const headers = from()
@@ -109,6 +114,26 @@ test('passkeys of a wrong origin, host, without verification, replayed or copied
   clock.advance(5 * 60_000)
   const answer = { flow_id: late.flow_id, response: device.get(late.options) }
   assert.equal((await post('/me/v1/sign-in/passkey', answer, headers)).status, 401, 'a challenge expires')
+})
+
+test('the newest sign-in link ends the older ones, but no invitation and no link of another team', async () => {
+  const { people, db } = appliance.app
+  const guest = await person('guest')
+  const tokenOfLink = (url: string) => url.split('/').at(-1)!
+  const mailed = async (ms: number) => {
+    const token = people.links.newToken()
+    const scope = { email: guest.email, teamId: null, mailboxId: null, shownBy: null }
+    await db.write((tx) => people.links.make(tx, token, scope, ms))
+    return token
+  }
+  const invitation = await mailed(INVITATION_MS)
+  const [first, second] = [await mailed(SIGN_IN_MS), await mailed(SIGN_IN_MS)]
+  const shown = async () => tokenOfLink((await people.showLink(team.id, guest.email, null))!)
+  const [third, fourth] = [await shown(), await shown()]
+  const works = (token: string) => people.links.read(token) !== undefined
+  assert.deepEqual([first, second, third, fourth, invitation].map(works), [false, true, false, true, true])
+  await mailed(INVITATION_MS)
+  assert.deepEqual([second, fourth, invitation].map(works), [false, true, false])
 })
 
 test('a flow is bound to what it was begun for, and to its person', async () => {

@@ -17,6 +17,12 @@ export interface Behaviour {
   origin?: string
   /** Host the passkey is for. */
   rpId?: string
+  /** Whether a page of another site embeds the page that asks. */
+  crossOrigin?: boolean
+  /** Handle of the person, base64url; null to leave it out. */
+  userHandle?: string | null
+  /** Whether the public key is no point of its curve. */
+  isOffCurve?: boolean
 }
 
 const FLAG_PRESENT = 0x01
@@ -41,12 +47,14 @@ export class Authenticator {
     const id = randomBytes(32)
     this.credentials.push({ id, userHandle: options.user.id, key: privateKey })
     const { x, y } = publicKey.export({ format: 'jwk' })
+    const second = Buffer.from(y!, 'base64url')
+    if (behaviour.isOffCurve) second[31]! ^= 1
     const cose = map([
       [1, 2],
       [3, -7],
       [-1, 1],
       [-2, Buffer.from(x!, 'base64url')],
-      [-3, Buffer.from(y!, 'base64url')],
+      [-3, second],
     ])
     const length = Buffer.alloc(2)
     length.writeUInt16BE(id.length)
@@ -79,7 +87,7 @@ export class Authenticator {
       authenticatorData: base64url(authenticatorData),
       clientDataJSON,
       signature: base64url(sign('sha256', signed, key)),
-      userHandle,
+      ...(behaviour.userHandle === null ? {} : { userHandle: behaviour.userHandle ?? userHandle }),
     }
     return { id: base64url(id), rawId: base64url(id), type: 'public-key', clientExtensionResults: {}, response }
   }
@@ -91,8 +99,8 @@ export class Authenticator {
     return Buffer.concat([sha256(other ?? rpId), Buffer.from([flags]), counter])
   }
 
-  #clientData(type: string, challenge: string, { origin = this.#origin }: Behaviour): string {
-    return base64url(Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false })))
+  #clientData(type: string, challenge: string, { origin = this.#origin, crossOrigin = false }: Behaviour): string {
+    return base64url(Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin })))
   }
 }
 
