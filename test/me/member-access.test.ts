@@ -364,6 +364,39 @@ test('a script that redirects needs a fresh proof also where another includes or
   assert.equal((await mine.call('POST', path, all)).status, 201)
 })
 
+test('the server of a new outside account, and a send scope onto it, need a fresh proof', async () => {
+  await confirm(admin)
+  const box = await shop.mailbox('scoped@shop.test')
+  const account = { email: 'own@smtp.example', password: 'words', imap_host: 'imap.mail.test' }
+  const servers = { ...account, smtp_host: 'smtp.mail.test' }
+  const twice = async (method: string, path: string, body: object, opens: string) => {
+    clock.advance(16 * 60_000)
+    const stale = await admin.call(method, path, body)
+    assert.deepEqual([stale.status, stale.body.error?.param], [403, 'confirm'], JSON.stringify(stale.body))
+    await confirm(admin)
+    const { status, body: reply } = await admin.call(method, path, body)
+    assert.ok(status < 300, JSON.stringify(reply))
+    assert.equal((await audited())[0]!.opens, opens)
+    return reply.data
+  }
+  const through = 'the messages that the team sends through smtp.mail.test'
+  const outside = await twice('POST', inShop('/remote-accounts'), servers, through)
+  const { provider_id: provider } = outside
+  assert.ok(provider, JSON.stringify(outside))
+  const scope = { send_scope: { type: 'providers', provider_public_ids: [provider] } }
+  await twice('PATCH', inShop(`/mailboxes/${box.id}`), scope, through)
+  clock.advance(16 * 60_000)
+  assert.equal((await admin.call('PATCH', inShop(`/mailboxes/${box.id}`), scope)).status, 200, 'the same scope')
+  const all = { send_scope: { type: 'all' } }
+  assert.equal((await admin.call('PATCH', inShop(`/mailboxes/${box.id}`), all)).status, 200)
+  await confirm(admin)
+  const group = { name: 'Outside', strategy: 'failover', members: [{ provider_id: provider }] }
+  const made = await admin.call('POST', inShop('/delivery-groups'), group)
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  const grouped = { send_scope: { type: 'group', group_public_ids: [made.body.data.id] } }
+  await twice('PATCH', inShop(`/mailboxes/${box.id}`), grouped, through)
+})
+
 test('another server or user name of an account needs a fresh proof: who is there sees the messages', async () => {
   for (const person of [owner, admin]) await confirm(person)
   const account = { email: 'ana@mail.example', password: 'words', imap_host: 'imap.mail.test' }

@@ -9,13 +9,14 @@ import {
   QUOTA_DEFAULT_BYTES,
   QUOTA_MAX_BYTES,
   QUOTA_MIN_BYTES,
+  type SendScope,
 } from '../../directory/mailboxes/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../../directory/mailboxes/mailboxes.ts'
 import { allows } from '../../directory/names/permissions.ts'
 import { createdBy, type TeamPrincipal } from '../../directory/names/principal.ts'
 import { answer, route } from '../../http/route.ts'
 import { Default, Id, listOf, Nullable, pageQuery, Words } from '../../http/schema.ts'
-import { openedByMailboxKey } from '../../people/opens.ts'
+import { openedByAccount, openedByMailboxKey } from '../../people/opens.ts'
 import { factsOf, usageOf } from '../rules/usage.ts'
 import { presentNewKey } from '../schemas/api-key.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
@@ -142,6 +143,19 @@ const MailboxUpdate = Type.Object(
   },
 )
 
+/** The servers of outside accounts that a send scope names: who is there sees what the mailbox sends. */
+function outsideServers({ outbound }: Context, teamId: string, scope: SendScope | undefined): string[] {
+  if (scope === undefined || scope.type === 'all') return []
+  const ids =
+    scope.type === 'providers'
+      ? scope.providerIds
+      : outbound.groups
+          .many(teamId, scope.groupIds)
+          .flatMap(({ members }) => members.map(({ providerId }) => providerId))
+  const owned = ids.map((id) => outbound.providers.get(teamId, id)).filter((one) => one?.remoteAccountId != null)
+  return [...new Set(owned.map((one) => one?.smtpHost ?? 'the account'))]
+}
+
 const createMailbox = route({
   method: 'POST',
   path: '/mailboxes',
@@ -159,9 +173,10 @@ const createMailbox = route({
   body: { schema: MailboxCreate },
   async handle({ body, principal, app, request }) {
     // A key is a secret: issuing one needs the same proof wherever it is done.
-    if (body.create_api_key) request.requireFreshProof()
     const { mailboxes } = app.administration
     const input = inputOf(body)
+    const outside = outsideServers(app, principal.teamId, input.sendScope)
+    if (body.create_api_key || outside.length > 0) request.requireFreshProof()
     const { mailbox, key } = body.create_api_key
       ? await mailboxes.createWithKey(principal.teamId, input, createdBy(principal))
       : { mailbox: await mailboxes.create(principal.teamId, input), key: null }
@@ -169,7 +184,7 @@ const createMailbox = route({
     if (key !== null) {
       await (await prepareNotices(app, principal, mailbox, 'An API key'))()
       request.opens(openedByMailboxKey(mailbox.email, key.record.permissions))
-    }
+    } else if (outside.length > 0) request.opens(openedByAccount(outside.join(', ')))
     const [shown] = presentMailboxes(app, [mailbox])
     const data = key === null ? shown : { ...shown, api_key: presentNewKey(key) }
     return answer({ data, headers: { Location: `/api/v1/mailboxes/${mailbox.id}` } })
@@ -204,7 +219,9 @@ const updateMailbox = route({
     operation: 'updateMailbox',
     tag: 'Mailboxes',
     summary: 'Update the name, the quota or the send scope of a mailbox',
-    description: 'The address cannot be changed. 422 `below_usage` for a quota smaller than the usage of the mailbox.',
+    description:
+      'The address cannot be changed. 422 `below_usage` for a quota smaller than the usage of the mailbox. In a browser a `send_scope` onto ' +
+      'the sending account of an outside account needs a confirmation of the last 15 minutes.',
   },
   access: { as: 'team', permission: 'mailbox.admin.manage' },
   params,
@@ -219,9 +236,13 @@ const updateMailbox = route({
       quotaBytes: body.quota_bytes,
       sendScope: body.send_scope && readSendScope(body.send_scope),
     }
+    const known = new Set(outsideServers(app, principal.teamId, before.sendScope))
+    const opened = outsideServers(app, principal.teamId, change.sendScope).filter((host) => !known.has(host))
+    if (opened.length > 0) request.requireFreshProof()
     const used = usage.get(id)?.usedBytes ?? 0
     const matches = mailboxMatch(app, id, request)
     const mailbox = await app.administration.mailboxes.update(principal.teamId, id, change, used, matches)
+    if (opened.length > 0) request.opens(openedByAccount(opened.join(', ')))
     const [shown] = presentMailboxes(app, [mailbox])
     return shown
   },

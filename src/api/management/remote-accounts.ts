@@ -71,7 +71,8 @@ const createAccount = route({
       'A `mirror` makes a mailbox with the address of the account, and with SMTP settings a sending account for it alone; `collect` ' +
       'copies mail into a hosted mailbox, at most 5 accounts into one. The first sign-in follows within 20 seconds. 409 when the ' +
       'address is attached in this team already, or the mailbox cannot collect; 422 `forbidden_value` for a host in a private ' +
-      'network, `missing` for a server that is not given and cannot be found.',
+      'network, `missing` for a server that is not given and cannot be found. In a browser an `smtp_host` needs a confirmation of the ' +
+      'last 15 minutes.',
     errors: ['conflict'],
   },
   access: { as: 'team', permission: 'remote.create' },
@@ -80,8 +81,11 @@ const createAccount = route({
   body: { schema: RemoteAccountCreate },
   reply: { schema: RemoteAccountJson, status: 201 },
   async handle({ body, principal, app, request }) {
+    // Its server sees what the mailbox sends.
+    if (body.smtp_host !== undefined) request.requireFreshProof()
     if (body.imap_host === undefined) request.admit(DISCOVER_RATE)
     const created = await app.administration.outsideAccounts.create(principal.teamId, readRemoteAccount(body))
+    if (body.smtp_host !== undefined) request.opens(openedByAccount(body.smtp_host))
     return answer({ data: presentRemoteAccount(created), headers: { Location: `/api/v1${PATH}/${created.id}` } })
   },
 })
