@@ -78,6 +78,7 @@ import { machineMetrics } from './operator/machine-metrics.ts'
 import { operatorOwnRecords } from './operator/own-records.ts'
 import { operatorPeople } from './operator/people.ts'
 import { operatorQueue } from './operator/queue.ts'
+import { operatorServerName } from './operator/server-name.ts'
 import { operatorTeams } from './operator/teams.ts'
 import { rootDocuments } from './root.ts'
 import { rawProtocol } from './rules/raw-protocol.ts'
@@ -160,6 +161,7 @@ const operator = [
   ...operatorAgents,
   ...operatorAppliance,
   ...operatorDoctor,
+  ...operatorServerName,
   ...operatorBackups,
   operatorAudit,
   operatorCredits,

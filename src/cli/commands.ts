@@ -62,6 +62,7 @@ import { remoteRemoved, remoteRestore } from './commands/removed-messages.ts'
 import { restore } from './commands/restore.ts'
 import { send } from './commands/send.ts'
 import { serveCommand } from './commands/serve.ts'
+import { serverName } from './commands/server-name.ts'
 import { setup } from './commands/setup.ts'
 import { suppressionAdd, suppressionList, suppressionRemove } from './commands/suppressions.ts'
 import { teamCreate } from './commands/team-create.ts'
@@ -80,7 +81,7 @@ export interface CommandGroup {
 export const GROUPS: readonly CommandGroup[] = [
   {
     title: 'The appliance',
-    commands: [setup, serveCommand, doctor, backup, restore, clockAccept, completionOf(() => COMMANDS)],
+    commands: [setup, serveCommand, serverName, doctor, backup, restore, clockAccept, completionOf(() => COMMANDS)],
   },
   {
     title: 'Teams and keys',

@@ -181,7 +181,8 @@ async function createFile(file: string, text: string): Promise<void> {
   await flushFolder(file)
 }
 
-async function replaceFile(file: string, text: string): Promise<void> {
+/** Replaces a file so that a crash leaves the old or the new one. */
+export async function replaceFile(file: string, text: string): Promise<void> {
   await rename(await writeDraft(file, text), file)
   await flushFolder(file)
 }

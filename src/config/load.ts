@@ -6,6 +6,7 @@ import ipaddr from 'ipaddr.js'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ProductError } from '../base/errors.ts'
+import { readChosen } from './chosen-settings.ts'
 import { CLIENT_LISTENERS, LISTENER_PORTS } from './client-listeners.ts'
 import { type Config, settings } from './config.ts'
 import { PATTERN_TEXTS } from './setting-types.ts'
@@ -15,7 +16,7 @@ import { suggestionFor, unknownInEnvironment } from './unknown-settings.ts'
 export const CONFIG_FILE = 'config/mailstead.json'
 
 /** Where the value of a setting is from. */
-export const SETTING_SOURCES = ['environment', 'file', 'default'] as const
+export const SETTING_SOURCES = ['environment', 'file', 'console', 'default'] as const
 export type SettingSource = (typeof SETTING_SOURCES)[number]
 
 /** The sources of the settings that are not the default, by the configuration they were loaded into. */
@@ -29,7 +30,8 @@ export function sourceOf(config: Config, name: keyof Config): SettingSource {
 type Raw = Record<string, string | undefined>
 
 /**
- * The settings of this process. The environment takes precedence over the file, the file over the defaults.
+ * The settings of this process. The environment takes precedence over the file, the file over what was chosen in the console, that over
+ * the defaults.
  * @throws ProductError whose message names the invalid setting
  */
 export function loadConfig(env: Raw, file: string = CONFIG_FILE): Config {
@@ -37,12 +39,15 @@ export function loadConfig(env: Raw, file: string = CONFIG_FILE): Config {
   const unknown = unknownInEnvironment(env)
   if (unknown !== undefined) throw wrong(unknown)
   const config: Record<string, unknown> = {}
+  const { default: usual } = settings.DATA_DIR as { default?: unknown }
+  const chosen: Record<string, unknown> = readChosen(String(env.DATA_DIR || (fromFile.DATA_DIR ?? usual)))
   const given = new Map<string, SettingSource>()
   for (const [name, schema] of Object.entries(settings)) {
     const isInEnvironment = env[name] !== undefined && env[name] !== ''
-    const value = isInEnvironment ? parse(name, schema, env[name]!) : fromFile[name]
+    const value = isInEnvironment ? parse(name, schema, env[name]!) : (fromFile[name] ?? chosen[name])
     config[name] = check(name, schema, value ?? structuredClone((schema as { default?: unknown }).default))
-    if (value != null) given.set(name, isInEnvironment ? 'environment' : 'file')
+    const source = isInEnvironment ? 'environment' : fromFile[name] == null ? 'console' : 'file'
+    if (value != null) given.set(name, source)
   }
   deriveOrigins(config)
   const checked = checkTogether(config as unknown as Config)

@@ -6,3 +6,8 @@ const RESERVED = new Set(['test', 'example', 'invalid', 'localhost'])
 export function isReserved(name: string): boolean {
   return RESERVED.has(name.slice(name.lastIndexOf('.') + 1))
 }
+
+/** True for a name that leads every machine to itself (RFC 6761 §6.3): no record may name it to others. */
+export function isLoopbackName(name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost')
+}

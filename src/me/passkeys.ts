@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { isoTime } from '../base/clock.ts'
 import { record } from '../http/record.ts'
 import { answer, route } from '../http/route.ts'
-import { Id, listOf } from '../http/schema.ts'
+import { Id, listOf, Nullable } from '../http/schema.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from '../http/time.ts'
 import type { Passkey as PasskeyRecord } from '../people/passkeys.ts'
 import { FlowId, PasskeyCreation, PasskeyRequest } from './credentials-schemas.ts'
@@ -21,6 +21,11 @@ const Passkey = record('Passkey', 'A passkey of the person.', {
   created_at: TimeOf('When it was added.'),
   last_used_at: TimeOrNull('Null until the first use.'),
   backed_up: Type.Boolean({ description: 'Whether the device keeps a copy elsewhere.' }),
+  host: Nullable(
+    Type.String({
+      description: 'Host of the only address it can be used at; null where an earlier version did not store it.',
+    }),
+  ),
 })
 
 const listPasskeys = route({
@@ -93,9 +98,9 @@ const deletePasskey = route({
   },
 })
 
-function presentPasskey({ id, name, createdAt, lastUsedAt, isBackedUp }: PasskeyRecord): Static<typeof Passkey> {
+function presentPasskey({ id, name, createdAt, lastUsedAt, isBackedUp, rpId }: PasskeyRecord): Static<typeof Passkey> {
   const times = { created_at: isoTime(createdAt), last_used_at: isoTimeOrNull(lastUsedAt) }
-  return { id, name, ...times, backed_up: isBackedUp }
+  return { id, name, ...times, backed_up: isBackedUp, host: rpId }
 }
 
 function whole<T>(items: T[]) {

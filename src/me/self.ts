@@ -75,7 +75,7 @@ export function presentSelf(app: Context, session: SessionRecord): Static<typeof
     mailboxes: mailboxesOf(app, memberships),
     is_operator: config.OPERATOR_WEB && people.isOperator(session),
     sign_in: {
-      passkeys: people.authentication.passkeysOf(session).length,
+      passkeys: people.authentication.usablePasskeysOf(session),
       password: person !== undefined && person.password !== null,
       recovery_codes: codesOf(app, session),
       links: config.SIGN_IN.includes('link') && people.linkMailPolicy(session.email).mailed,

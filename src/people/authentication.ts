@@ -150,6 +150,11 @@ export class PersonAuthentication {
     })
   }
 
+  /** How many passkeys of a session can be used at the present address. */
+  usablePasskeysOf(scope: CredentialScope): number {
+    return this.webauthn.usable(scope).length
+  }
+
   /** The passkeys a session may see: one that opens a single team sees those of that team. */
   passkeysOf(scope: CredentialScope): Passkey[] {
     return this.webauthn.visible(scope)

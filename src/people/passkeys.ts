@@ -22,6 +22,8 @@ export interface Passkey {
   /** Whether the device keeps a copy elsewhere. */
   isBackedUp: boolean
   name: string
+  /** The host it can be used at; null where an earlier version did not store it. */
+  rpId: string | null
   createdAt: number
   lastUsedAt: number | null
 }
@@ -53,7 +55,10 @@ export class Passkeys {
   }
 
   /** @returns undefined when the credential is known already */
-  add(tx: Tx, passkey: Omit<Passkey, 'id' | 'createdAt' | 'lastUsedAt'>): Passkey | undefined {
+  add(
+    tx: Tx,
+    passkey: Omit<Passkey, 'id' | 'rpId' | 'createdAt' | 'lastUsedAt'> & { rpId?: string },
+  ): Passkey | undefined {
     if (this.byCredential(passkey.credentialId, tx) !== undefined) return undefined
     const id = newId('passkey')
     tx.insert('passkeys', {
@@ -65,7 +70,7 @@ export class Passkeys {
         public_key: passkey.publicKey,
       },
       ...{ counter: passkey.counter, transports: JSON.stringify(passkey.transports), name: passkey.name },
-      ...{ backed_up: passkey.isBackedUp ? 1 : 0, created_at: this.#clock.now() },
+      ...{ backed_up: passkey.isBackedUp ? 1 : 0, rp_id: passkey.rpId ?? null, created_at: this.#clock.now() },
     })
     return this.byCredential(passkey.credentialId, tx)
   }
@@ -108,6 +113,7 @@ function passkeyOf(row: Row): Passkey {
     transports: JSON.parse(row.transports as string) as AuthenticatorTransport[],
     isBackedUp: row.backed_up === 1,
     name: row.name as string,
+    rpId: row.rp_id as string | null,
     createdAt: row.created_at as number,
     lastUsedAt: row.last_used_at as number | null,
   }

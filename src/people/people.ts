@@ -1,5 +1,6 @@
 // People: members of teams who use the console and the owner's pages, and sign in without a password.
 
+import { DAY_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Reader, Tx } from '../db/db.ts'
 import { checkName } from '../directory/keys/teams.ts'
@@ -172,8 +173,17 @@ export class People {
 
   /** Makes a link for an operator, which the command line prints: it opens everything that is the person's. */
   makeOperatorLink(tx: Tx, email: string): string {
+    return this.#makeWholeLink(tx, email, SIGN_IN_MS)
+  }
+
+  /** Makes a link for an operator who gives the appliance another address, where their passkeys cannot be used. */
+  makeMoveLink(tx: Tx, email: string): string {
+    return this.#makeWholeLink(tx, email, DAY_MS)
+  }
+
+  #makeWholeLink(tx: Tx, email: string, ms: number): string {
     const token = this.links.newToken()
-    this.links.make(tx, token, { email, teamId: null, mailboxId: null, shownBy: null }, SIGN_IN_MS)
+    this.links.make(tx, token, { email, teamId: null, mailboxId: null, shownBy: null }, ms)
     return this.links.urlOf(token)
   }
 

@@ -69,7 +69,7 @@ export class WebAuthn {
     scope: CredentialScope | null,
   ): Promise<StartedFlow<PublicKeyCredentialRequestOptionsJSON>> {
     const { generateAuthenticationOptions } = await library()
-    const known = scope === null ? [] : this.visible(scope)
+    const known = scope === null ? [] : this.usable(scope)
     const flowId = this.#begin({ email: scope?.email ?? null, kind })
     const options = await generateAuthenticationOptions({
       rpID: this.#rpId,
@@ -178,7 +178,9 @@ export class WebAuthn {
     return (tx) => {
       const { passkeys } = this.#deps
       if (this.#sameScope({ email, teamId }, tx).length >= PASSKEYS_MAX) throw tooMany()
-      const added = passkeys.add(tx, { email, teamId, credentialId, publicKey, counter, transports, isBackedUp, name })
+      const rpId = this.#rpId
+      const own = { credentialId, publicKey, counter, transports, isBackedUp, name, rpId }
+      const added = passkeys.add(tx, { email, teamId, ...own })
       if (added === undefined) throw conflict('This passkey is known already.')
       return added
     }
@@ -196,6 +198,11 @@ export class WebAuthn {
   /** The passkeys a session may see: one that opens a single team sees those of that team. */
   visible({ email, teamId }: CredentialScope): Passkey[] {
     return this.#deps.passkeys.list(email).filter((one) => teamId === null || one.teamId === teamId)
+  }
+
+  /** Those of them that can be used at the present address of the appliance: a passkey belongs to one host (WebAuthn §5.1.2). */
+  usable(scope: CredentialScope): Passkey[] {
+    return this.visible(scope).filter(({ rpId }) => rpId === null || rpId === this.#rpId)
   }
 
   /** Those a person added in sessions that open as much: one that opens a single team must not use up the others. */

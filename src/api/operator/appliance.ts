@@ -40,7 +40,10 @@ const listSettings = route({
         value: Type.String({ description: '`set` for a secret; lists are separated by commas.' }),
         default: Type.String(),
         is_default: Type.Boolean(),
-        source: Words([...SETTING_SOURCES], 'Where the value is from; the environment wins over the settings file.'),
+        source: Words(
+          [...SETTING_SOURCES],
+          'Where the value is from; the environment wins over the settings file, and that over the console.',
+        ),
         is_secret: Type.Boolean({ description: 'The value is a credential, and is not shown.' }),
         description: Type.String(),
       }),

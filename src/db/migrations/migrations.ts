@@ -58,6 +58,7 @@ import { agentNetworks } from './0055-agent-networks.ts'
 import { removedMessages } from './0056-removed-messages.ts'
 import { deletedMailboxes } from './0057-deleted-mailboxes.ts'
 import { aliasIdentities } from './0058-alias-identities.ts'
+import { passkeyHosts } from './0059-passkey-hosts.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -122,5 +123,6 @@ export const mailMigrations = [
   removedMessages,
   deletedMailboxes,
   aliasIdentities,
+  passkeyHosts,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

@@ -3,9 +3,9 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { parse } from 'tldts'
-import { invalid } from '../../base/errors.ts'
+import { conflict, invalid, type ProductError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
-import { isReserved } from '../../config/reserved-names.ts'
+import { isLoopbackName, isReserved } from '../../config/reserved-names.ts'
 
 const NAME_MIN = 4
 const NAME_MAX = 253
@@ -52,7 +52,7 @@ function isOwnName(name: string, config: Config): boolean {
 
 /**
  * The stored form of a name a team wants to claim.
- * @throws ProductError validation_error on `domain` (docs/design/directory.md §5.1)
+ * @throws ProductError validation_error on `domain` (docs/design/directory.md §5.1), conflict while its records would name localhost
  */
 export function checkDomainName(written: string, config: Config): string {
   const name = domainName(written)
@@ -64,10 +64,17 @@ export function checkDomainName(written: string, config: Config): string {
   if (isPublicSuffix(name)) {
     throw invalid('domain', 'forbidden_value', 'The domain is a public suffix, below which others register names.')
   }
+  if (isLoopbackName(config.MAIL_HOSTS[0]!) && !isReserved(name)) throw namelessServer()
   if (isOwnName(name, config)) throw invalid('domain', 'forbidden_value', 'The domain belongs to the appliance itself.')
   return name
 }
 
 function isAscii(text: string): boolean {
   return /^[\u0000-\u007f]*$/.test(text)
+}
+
+function namelessServer(): ProductError {
+  return conflict(
+    'This server has no name yet: the records of the domain would lead to localhost. Set the name of the mail server first, with the setting MAIL_HOSTS or in the console. Names that end with .test work without it.',
+  )
 }

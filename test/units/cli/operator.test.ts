@@ -59,6 +59,8 @@ const COMMANDS: Record<string, string> = {
   listSettings: 'doctor',
   getOwnRecords: 'domain own',
   getVersion: 'doctor',
+  getServerName: 'server name',
+  setServerName: 'server name',
   getApplianceHealth: 'doctor',
   testApplianceHealth: 'doctor',
   listBackups: 'backup',

@@ -55,22 +55,32 @@ export function DomainStep({ api, domain, onMade, onDone }: DomainStepProps) {
           </div>
         </Form>
       ) : (
-        <Watched api={api} domain={domain} onDone={onDone} />
+        <Watched api={api} domain={domain} onChange={onMade} onDone={onDone} />
       )}
     </>
   )
 }
 
-function Watched({ api, domain, onDone }: { api: Api; domain: Domain; onDone: () => void }) {
-  const live = useDomainCheck(api, domain, true)
+interface WatchedProps {
+  api: Api
+  domain: Domain
+  onChange: (domain: Domain) => void
+  onDone: () => void
+}
+
+function Watched({ api, domain, onChange, onDone }: WatchedProps) {
+  const path = { domain_id: domain.id }
+  const readAgain = useAction(async () => onChange(await take(api.GET('/domains/{domain_id}', { params: { path } }))))
+  const live = useDomainCheck(api, domain, true, () => void readAgain.run())
+  const isVerified = domain.verification_status === 'verified'
   return (
     <>
       <DomainRecords domain={domain} live={live} />
       <div class="row wide wrap">
-        <Button kind="primary" size="form" onPress={onDone}>
+        <Button kind="primary" size="form" isOff={!isVerified} why={words.notVerified} onPress={onDone}>
           {common.continue}
         </Button>
-        <p class="soft">{words.later}</p>
+        <p class="soft">{isVerified ? words.later : words.notVerified}</p>
       </div>
     </>
   )

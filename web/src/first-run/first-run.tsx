@@ -1,12 +1,12 @@
 // The first run: owner and team, domain with its records, mailbox with an app password, and the first message.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { apiAs } from '../api/client.ts'
 import { readFirstRun } from '../api/first-run.ts'
 import { loadSelf, self } from '../api/session.ts'
 import type { Domain, MailboxAdmin } from '../api/types.ts'
 import { useQuery } from '../live/query.ts'
-import { ButtonLink } from '../parts/button.tsx'
+import { Button, ButtonLink } from '../parts/button.tsx'
 import { Icon, Mark } from '../parts/icon.tsx'
 import { Empty, ErrorCard, Skeleton } from '../parts/quiet.tsx'
 import { common } from '../words/en/common.ts'
@@ -15,9 +15,17 @@ import { DomainStep } from './domain-step.tsx'
 import { MailboxStep } from './mailbox-step.tsx'
 import { MessageStep } from './message-step.tsx'
 import { OwnerStep } from './owner-step.tsx'
-import { BEGINNING, findProgress, noteProgress, type Progress, type StepName } from './progress.ts'
+import { BEGINNING, findProgress, firstStep, noteProgress, type Progress, type StepName } from './progress.ts'
+import { ServerStep } from './server-step.tsx'
 
 const STEPS = Object.keys(words.steps) as StepName[]
+
+/** Where Back leads; an owner stays one. */
+const EARLIER: Readonly<Partial<Record<StepName, StepName>>> = {
+  domain: 'server',
+  mailbox: 'domain',
+  message: 'mailbox',
+}
 
 /** The token is behind `#`: browsers do not send it. */
 const tokenInAddress = () => location.hash.slice(1)
@@ -63,11 +71,12 @@ function Steps({ token, allowed, start }: { token: string; allowed: readonly str
   const [progress, setProgress] = useState(start)
   const { step, domain, mailbox } = progress
   const go = (change: Partial<Progress>) => setProgress((now) => ({ ...now, ...change }))
-  useEffect(() => noteProgress(progress), [progress])
+  // Before the step is seen: a reload goes on with it.
+  useLayoutEffect(() => noteProgress(progress), [progress])
   const team = self.value?.teams[0]
   const signedIn = async () => {
     await loadSelf()
-    go({ step: 'domain' })
+    go({ step: firstStep() })
   }
   return (
     <div class="set-up">
@@ -90,6 +99,7 @@ function Steps({ token, allowed, start }: { token: string; allowed: readonly str
       </aside>
       <main class="set-up-main">
         {step === 'owner' && <OwnerStep token={token} allowed={allowed} onDone={() => void signedIn()} />}
+        {step === 'server' && <ServerStep onDone={() => go({ step: 'domain' })} />}
         {step === 'domain' && team !== undefined && (
           <DomainStep
             api={apiAs(team.id)}
@@ -110,14 +120,44 @@ function Steps({ token, allowed, start }: { token: string; allowed: readonly str
         {step === 'message' && team !== undefined && mailbox !== null && (
           <MessageStep team={team} mailbox={mailbox} wasSent={progress.isSent} onSent={() => go({ isSent: true })} />
         )}
+        <BackOrSkip step={step} teamId={team?.id ?? ''} go={(earlier) => go({ step: earlier })} />
       </main>
+    </div>
+  )
+}
+
+interface BackOrSkipProps {
+  step: StepName
+  teamId: string
+  go: (step: StepName) => void
+}
+
+function BackOrSkip({ step, teamId, go }: BackOrSkipProps) {
+  const earlier = step === 'domain' && firstStep() !== 'server' ? undefined : EARLIER[step]
+  if (earlier === undefined) return null
+  return (
+    <div class="row wrap">
+      <Button kind="quiet" icon="chevron-left" onPress={() => go(earlier)}>
+        {common.back}
+      </Button>
+      {step !== 'message' && (
+        <ButtonLink kind="quiet" href={`/console/${teamId}`}>
+          {words.finishLater}
+        </ButtonLink>
+      )}
     </div>
   )
 }
 
 /** What a finished step made. */
 function noteOf(name: StepName, domain: Domain | null, mailbox: MailboxAdmin | null): string {
-  const made = { owner: self.value?.email, domain: domain?.domain, mailbox: mailbox?.email, message: undefined }[name]
+  const made = {
+    owner: self.value?.email,
+    server: undefined,
+    domain: domain?.domain,
+    mailbox: mailbox?.email,
+    message: undefined,
+  }[name]
   return made ?? words.steps[name].note
 }
 

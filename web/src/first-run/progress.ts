@@ -1,10 +1,10 @@
 // How far the first run has come: asked from the server and read from the address, so that a reload goes on where it was.
 
 import { apiAs, takeList } from '../api/client.ts'
-import { loadSelf } from '../api/session.ts'
+import { loadSelf, self } from '../api/session.ts'
 import type { Domain, MailboxAdmin } from '../api/types.ts'
 
-export type StepName = 'owner' | 'domain' | 'mailbox' | 'message'
+export type StepName = 'owner' | 'server' | 'domain' | 'mailbox' | 'message'
 
 export interface Progress {
   step: StepName
@@ -36,9 +36,13 @@ export async function findProgress(): Promise<Progress | null> {
 
 /** The step of the address, or an earlier one when something that it needs does not exist. */
 function stepAfter(left: string | null, domain: Domain | null, mailbox: MailboxAdmin | null): StepName {
+  if (left === 'server' || (domain === null && left === null)) return firstStep()
   if (domain === null || left === 'domain') return 'domain'
   return mailbox === null || left === 'mailbox' ? 'mailbox' : 'message'
 }
+
+/** The step after the owner is made: those of the server need the pages of the operator (`OPERATOR_WEB`). */
+export const firstStep = (): StepName => (self.value?.is_operator === true ? 'server' : 'domain')
 
 /** Keeps the step in the address; the token, which works once, does not stay there. */
 export function noteProgress({ step, isSent }: Progress): void {

@@ -4,11 +4,48 @@ export const firstRun = {
   title: 'Set up Mailstead',
   steps: {
     owner: { name: 'You', note: 'Who runs this server' },
+    server: { name: 'This server', note: 'Its name, and what it can reach' },
     domain: { name: 'First domain', note: 'The records it needs' },
     mailbox: { name: 'First mailbox', note: 'An address, and a mail program' },
     message: { name: 'First message', note: 'Sent, received and read here' },
   },
-  foot: 'About 3 minutes. Everything can be changed later in the console.',
+  foot: 'About 6 minutes. Everything can be changed later in the console.',
+  server: {
+    title: 'This server',
+    lead: 'Other mail servers will meet it by this name. Mailstead looks at what it can reach from here.',
+    name: 'Name of the mail server',
+    nameHint: 'Such as mail.harbour.example: a name in DNS that leads to this machine.',
+    origin: 'Address of the console',
+    originHint:
+      'With https, as your reverse proxy serves it. Passkeys belong to its host: choose it before others sign in.',
+    save: 'Save the name',
+    here: (addresses: string) => `Points here (${addresses})`,
+    elsewhere: (addresses: string) => `Leads to ${addresses}`,
+    noAddress: 'No address in DNS yet',
+    fixed: (name: string) =>
+      `The mail server is ${name}. The environment or the settings file says so: change it there, and restart Mailstead.`,
+    restart: (name: string) =>
+      `${name} is stored. Restart Mailstead for it to take effect, with docker restart, systemctl restart or Ctrl-C and npm start; then load this page again.`,
+    moves: (from: string, to: string) =>
+      `Your passkey belongs to ${from} and cannot be used at ${to}. After the restart, this link signs you in there once, within 24 hours; then add a passkey.`,
+    reach: 'What it can reach',
+    again: 'Check again',
+    checking: 'Checking',
+    counts: ({ ok, warn, fail }: { ok: number; warn: number; fail: number }) =>
+      `${ok} ready, ${warn} to fix, ${fail} blocked`,
+    levels: { ok: 'Ready', warn: 'Better fixed', fail: 'Blocked' },
+    areas: {
+      https: 'Names and HTTPS',
+      certificate: 'Certificate',
+      receiving: 'Receiving mail, port 25',
+      sending: 'Sending mail, port 25',
+      reverse: 'Name and reverse name',
+      machine: 'Clock, disk and memory',
+    },
+    goOn: 'You can go on: what is not ready yet can be mended later, under Operator.',
+    goOnLocal:
+      'Without a public name you can look around with a domain that ends with .test; a real domain needs the name.',
+  },
   ownerTitle: 'You',
   ownerLead: 'You become the owner of the first team and the operator of this server.',
   email: 'Mail address',
@@ -39,6 +76,9 @@ export const firstRun = {
   domainHint: 'Such as harbour.example.',
   addDomain: 'Add domain',
   later: 'You can go on: the records are watched, and mail arrives as soon as they are right.',
+  notVerified:
+    'Mailboxes can be made once the domain is verified. The records are watched: wait here, or finish in the console when DNS has them.',
+  finishLater: 'Skip: finish in the console',
   mailboxTitle: 'First mailbox',
   mailboxLead: 'An address that keeps mail, and a password for your phone or mail program.',
   makeMailbox: 'Make mailbox',

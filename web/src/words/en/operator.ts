@@ -118,7 +118,7 @@ export const operator = {
     note: 'What is in effect; changes take a restart',
     search: 'Name, value or description',
     source: 'Source',
-    sources: { environment: 'Environment', file: 'File', default: 'Default' },
+    sources: { environment: 'Environment', file: 'File', console: 'Console', default: 'Default' },
     columns: { name: 'Setting', value: 'Value', source: 'From' },
     secret: 'set, not shown',
     emptyValue: 'empty',

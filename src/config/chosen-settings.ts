@@ -1,0 +1,32 @@
+// Settings that the operator chose in the console or by a command: a file of the data folder, below the environment and the settings file.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ProductError } from '../base/errors.ts'
+import type { Config } from './config.ts'
+import { replaceFile } from './data-folder.ts'
+
+/** Settings that can be chosen: the names under which others reach the server. */
+export const CHOOSABLE = ['MAIL_HOSTS', 'APP_ORIGIN'] as const
+
+export type ChosenSettings = Partial<Pick<Config, (typeof CHOOSABLE)[number]>>
+
+const fileIn = (dataDir: string) => join(dataDir, 'settings.json')
+
+/** @returns nothing without a file @throws ProductError for one that cannot be read */
+export function readChosen(dataDir: string): ChosenSettings {
+  const file = fileIn(dataDir)
+  if (!existsSync(file)) return {}
+  try {
+    const content = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+    return Object.fromEntries(CHOOSABLE.filter((name) => name in content).map((name) => [name, content[name]]))
+  } catch (error) {
+    const sentence = `${file} is not valid JSON. Correct it, or remove it: the settings in it are then the defaults.`
+    throw new ProductError('service_unavailable', sentence, { cause: error })
+  }
+}
+
+/** Adds to the settings that were chosen before; they take effect at the next start. */
+export async function choose(dataDir: string, chosen: ChosenSettings): Promise<void> {
+  await replaceFile(fileIn(dataDir), `${JSON.stringify({ ...readChosen(dataDir), ...chosen }, null, 2)}\n`)
+}
