@@ -44,7 +44,7 @@ async function fill(env: Record<string, string>, count: number): Promise<Zone> {
   const sender: Sender = { kind: 'team', teamId: team.id, source: 'batch_api' }
   for (let at = 0; at < count; at += BATCH) {
     const mails = Array.from({ length: Math.min(BATCH, count - at) }, (_, i) => mailOf(at + i))
-    const made = await app.outbound.submitter.submit(sender, mails)
+    const made = await app.outbound.submit.submitter.submit(sender, mails)
     if (made.some(({ kind }) => kind !== 'accepted')) throw new Error('A mail was not accepted.')
   }
   await app.close()

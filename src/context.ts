@@ -165,7 +165,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const { webhooks } = eventDispatch
   const linksArriveIn = (email: string) => sync.accounts.linksArriveIn(email)
   const homes = { teams, domains, mailboxes, appPasswords, keys, forwards, webhooks }
-  const own = { db, clock: trusted, log, vault, config, ...homes, mailer: outbound.systemMail, linksArriveIn }
+  const own = { db, clock: trusted, log, vault, config, ...homes, mailer: outbound.mail, linksArriveIn }
   const people: People = new People(own)
   const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
   const administration = openAdministration({ ...deps, outbound, agents, people, sync })
@@ -287,15 +287,12 @@ function linkCloser(
 }
 
 /** The outbound functions that agents need. */
-function agentDeps({
-  queuedMessages: waiting,
-  suppressions,
-}: Outbound): Pick<AgentDeps, 'stopSending' | 'isSuppressed'> {
+function agentDeps({ queue }: Outbound): Pick<AgentDeps, 'stopSending' | 'isSuppressed'> {
   return {
     stopSending(tx, mailboxId) {
-      waiting.reject(tx, mailboxId, 'sending_not_approved', 'The owner does not allow sending.')
+      queue.messages.reject(tx, mailboxId, 'sending_not_approved', 'The owner does not allow sending.')
     },
-    isSuppressed: (email) => suppressions.stopsOwnMail(email),
+    isSuppressed: (email) => queue.suppressions.stopsOwnMail(email),
   }
 }
 

@@ -128,7 +128,7 @@ async function shareOffice({ app: { people, db } }: Appliance, root: Call, offic
 /** What the team has paid. */
 async function addCredit({ app: { outbound, db } }: Appliance, teamId: string): Promise<void> {
   const credit = { type: 'purchase' as const, amount: 25_000_000, description: 'Invoice 2030-101' }
-  await db.write((tx) => outbound.ledger.creditIn(tx, teamId, credit))
+  await db.write((tx) => outbound.billing.ledger.creditIn(tx, teamId, credit))
 }
 
 /** Other teams of the same server, for its operator. */

@@ -7,12 +7,12 @@ import type { CheckChange, DatedCheck } from '../directory/domains/check-changes
 import type { Domain } from '../directory/domains/domain-record.ts'
 import type { DomainInspection } from '../directory/domains/domains-verification.ts'
 import type { ClientRecordCheck } from '../directory/names/client-records.ts'
-import type { Outbound } from '../outbound/outbound.ts'
+import type { SendingAccounts } from '../outbound/outbound.ts'
 
 export interface DomainDeps {
   db: Db
   directory: Pick<Directory, 'domains'>
-  outbound: { sesIdentities: Pick<Outbound['sesIdentities'], 'look'> }
+  outbound: { accounts: { sesIdentities: Pick<SendingAccounts['sesIdentities'], 'look'> } }
 }
 
 /** A domain after a check that was asked for, and what DNS has. */
@@ -93,6 +93,6 @@ export class DomainVerification {
     const { directory, outbound } = this.#deps
     const findings = await directory.domains.findings(domain)
     const isProven = findings.verification === 'found'
-    return { ...findings, ses: await outbound.sesIdentities.look(domain.teamId, domain.name, isProven) }
+    return { ...findings, ses: await outbound.accounts.sesIdentities.look(domain.teamId, domain.name, isProven) }
   }
 }

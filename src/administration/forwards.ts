@@ -19,8 +19,8 @@ export interface ForwardDeps {
   config: Config
   directory: Pick<Directory, 'mailboxes' | 'aliases' | 'forwards'>
   outbound: {
-    systemMail: Pick<Outbound['systemMail'], 'prepare'>
-    suppressions: Pick<Outbound['suppressions'], 'of' | 'stopsOwnMail'>
+    mail: Pick<Outbound['mail'], 'prepare'>
+    queue: { suppressions: Pick<Outbound['queue']['suppressions'], 'of' | 'stopsOwnMail'> }
   }
 }
 
@@ -122,7 +122,7 @@ export class ForwardAdministration {
   #states(teamId: string, forwards: readonly Forward[]): ForwardState[] {
     const { db, outbound } = this.#deps
     const addresses = forwards.map(({ email }) => email)
-    const suppressed = outbound.suppressions.of(db.read, teamId, addresses)
+    const suppressed = outbound.queue.suppressions.of(db.read, teamId, addresses)
     return forwards.map((forward) => ({ forward, isSuppressed: suppressed.has(forward.email.toLowerCase()) }))
   }
 
@@ -149,14 +149,14 @@ export class ForwardAdministration {
 
   /** Nothing would be sent there, neither the question nor the messages. */
   #refuseSuppressed(reader: Reader, teamId: string, email: string): void {
-    const { suppressions } = this.#deps.outbound
+    const { suppressions } = this.#deps.outbound.queue
     if (suppressions.of(reader, teamId, [email]).size === 0 && !suppressions.stopsOwnMail(email)) return
     throw conflict('The address is suppressed: it bounced or complained, or was added to the list.', 'to')
   }
 
   #prepare(from: string, to: string, token: string): Promise<PreparedSystemMessage> {
     const { config, outbound } = this.#deps
-    return outbound.systemMail.prepare(requestMessage(from, to, `${config.APP_ORIGIN}/forwards/${token}`))
+    return outbound.mail.prepare(requestMessage(from, to, `${config.APP_ORIGIN}/forwards/${token}`))
   }
 
   #note(tx: Tx, forward: Forward, status: ForwardStatus | 'removed'): void {

@@ -9,7 +9,7 @@ import type { Alias } from '../directory/mailboxes/aliases.ts'
 import { checkSendScope, type MailboxChange, type SendScope } from '../directory/mailboxes/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../directory/mailboxes/mailboxes.ts'
 import type { MailboxRestoration } from '../directory/mailboxes/mailboxes-deleted.ts'
-import type { Outbound } from '../outbound/outbound.ts'
+import type { Outbound, SendingAccounts } from '../outbound/outbound.ts'
 import type { People } from '../people/people.ts'
 import type { Store } from '../store/store.ts'
 import type { Sync } from '../sync/sync.ts'
@@ -23,8 +23,9 @@ export interface MailboxDeps {
     identities: Pick<Store['identities'], 'readdressIn' | 'addAddressIn' | 'removeAddressesIn'>
   }
   sync: { accounts: Pick<Sync['accounts'], 'ofMailbox' | 'mirrorOf' | 'deleteIn' | 'ended'> }
-  outbound: Pick<Outbound, 'foreignIn'> & { providers: Pick<Outbound['providers'], 'removeOwnedIn'> } & {
-    queuedMessages: Pick<Outbound['queuedMessages'], 'cancelOf' | 'drain'>
+  outbound: {
+    accounts: Pick<SendingAccounts, 'foreignIn'> & { providers: Pick<SendingAccounts['providers'], 'removeOwnedIn'> }
+    queue: { messages: Pick<Outbound['queue']['messages'], 'cancelOf' | 'drain'> }
   }
   agents: Pick<Agents, 'endSignInsThrough'> & {
     registrations: Pick<Agents['registrations'], 'byId'>
@@ -121,7 +122,7 @@ export class MailboxAdministration {
     return db.write((tx) => {
       const restored = directory.deletedMailboxes.restoreIn(tx, teamId, id, {
         email,
-        scopeOf: (scope) => withoutForeign(scope, this.#deps.outbound.foreignIn(tx, teamId, scope)),
+        scopeOf: (scope) => withoutForeign(scope, this.#deps.outbound.accounts.foreignIn(tx, teamId, scope)),
         check: (current) => {
           check?.(current, tx)
           if (current.status === 'deleted') this.#endAgentTokens(tx, current)
@@ -154,7 +155,7 @@ export class MailboxAdministration {
   /** Erases the content of a mailbox whose erasure has begun, in batches. @returns false when stopped before the end */
   async eraseContent(id: string, isStopped: () => boolean): Promise<boolean> {
     const { outbound, store, directory } = this.#deps
-    const steps = [() => outbound.queuedMessages.drain(id), () => store.purge.next(id)]
+    const steps = [() => outbound.queue.messages.drain(id), () => store.purge.next(id)]
     for (const next of steps) while ((await next()) > 0) if (isStopped()) return false
     if (isStopped()) return false
     await directory.mailboxes.purge(id)
@@ -163,7 +164,7 @@ export class MailboxAdministration {
 
   /** Cancels the queued messages of a mailbox. */
   async cancelQueued(id: string): Promise<void> {
-    await this.#deps.outbound.queuedMessages.cancelOf(id)
+    await this.#deps.outbound.queue.messages.cancelOf(id)
   }
 
   /** Adds an alias with its identity. @throws ProductError as `Aliases.addIn` */
@@ -222,7 +223,7 @@ export class MailboxAdministration {
     sync.accounts.ended.forgetOf(tx, id)
     for (const account of sync.accounts.ofMailbox(id, tx)) {
       sync.accounts.deleteIn(tx, teamId, account.id, 'forgotten')
-      if (account.providerId !== null) outbound.providers.removeOwnedIn(tx, teamId, account.providerId)
+      if (account.providerId !== null) outbound.accounts.providers.removeOwnedIn(tx, teamId, account.providerId)
     }
   }
 
@@ -233,7 +234,7 @@ export class MailboxAdministration {
   }
 
   #checkScope(tx: Tx, teamId: string, scope: SendScope): void {
-    checkSendScope(scope, this.#deps.outbound.foreignIn(tx, teamId, scope))
+    checkSendScope(scope, this.#deps.outbound.accounts.foreignIn(tx, teamId, scope))
   }
 }
 

@@ -8,7 +8,7 @@ import type { Mailbox } from '../directory/mailboxes/mailboxes.ts'
 import { ACCOUNT_ENDED } from '../directory/mailboxes/mailboxes-deleted.ts'
 import { serviceOfAuth } from '../outbound/model/connected-services.ts'
 import type { SmtpProtocol } from '../outbound/model/records.ts'
-import type { Outbound } from '../outbound/outbound.ts'
+import type { SendingAccounts } from '../outbound/outbound.ts'
 import type { MailConsent } from '../outbound/providers/oauth.ts'
 import type { People } from '../people/people.ts'
 import type { Store } from '../store/store.ts'
@@ -40,7 +40,9 @@ export interface OutsideAccountDeps {
     folders: Pick<Store['folders'], 'byId'>
   }
   outbound: {
-    providers: Pick<Outbound['providers'], 'createIn' | 'updateOwnedIn' | 'removeOwnedIn' | 'secretsOf'>
+    accounts: {
+      providers: Pick<SendingAccounts['providers'], 'createIn' | 'updateOwnedIn' | 'removeOwnedIn' | 'secretsOf'>
+    }
   }
   people: Pick<People, 'welcomeMailbox'>
   sync: Pick<Sync, 'accounts' | 'discover'>
@@ -191,7 +193,7 @@ export class OutsideAccounts {
     const isErased = onMessages === 'erase'
     const current = await db.write((tx) => {
       const current = sync.accounts.deleteIn(tx, teamId, id, isErased ? 'forgotten' : 'kept', check)
-      if (current.providerId !== null) outbound.providers.removeOwnedIn(tx, teamId, current.providerId)
+      if (current.providerId !== null) outbound.accounts.providers.removeOwnedIn(tx, teamId, current.providerId)
       if (current.mode === 'collect') {
         if (isErased) throw invalid('on_messages', 'forbidden_value', 'Collected messages stay in their mailbox.')
       } else if (isErased) this.#mailboxes.deleteIn(tx, teamId, current.mailboxId)
@@ -209,7 +211,8 @@ export class OutsideAccounts {
     const { directory, store, people, outbound, sync } = this.#deps
     const { email, displayName, quotaBytes } = given
     const id = newId('remoteAccount')
-    const provider = given.smtp && outbound.providers.createIn(tx, teamId, sendingAccount(given, given.smtp), id)
+    const provider =
+      given.smtp && outbound.accounts.providers.createIn(tx, teamId, sendingAccount(given, given.smtp), id)
     const sendScope = provider
       ? ({ type: 'providers', providerIds: [provider.id] } as const)
       : ({ type: 'all' } as const)
@@ -277,7 +280,7 @@ export class OutsideAccounts {
       const changes = Object.fromEntries(
         Object.entries({ ...given, smtpPassword }).filter(([, value]) => value !== undefined),
       )
-      if (Object.keys(changes).length > 0) outbound.providers.updateOwnedIn(tx, teamId, providerId, changes)
+      if (Object.keys(changes).length > 0) outbound.accounts.providers.updateOwnedIn(tx, teamId, providerId, changes)
       return undefined
     }
     if (change.smtp === undefined) return undefined
@@ -287,7 +290,12 @@ export class OutsideAccounts {
     }
     const { email, name, imap, mailboxId } = current
     const settings = smtpOf({ email, password: secret, smtp }, imap ?? { username: email }, null)!
-    const provider = outbound.providers.createIn(tx, teamId, sendingAccount({ email, name }, settings), current.id)
+    const provider = outbound.accounts.providers.createIn(
+      tx,
+      teamId,
+      sendingAccount({ email, name }, settings),
+      current.id,
+    )
     directory.mailboxes.updateIn(
       tx,
       teamId,
@@ -299,7 +307,7 @@ export class OutsideAccounts {
   }
 
   #smtpPassword(providerId: string): string | null {
-    return this.#deps.outbound.providers.secretsOf({ id: providerId }).smtpPassword
+    return this.#deps.outbound.accounts.providers.secretsOf({ id: providerId }).smtpPassword
   }
 
   #checkFolder(tx: Tx, mailboxId: string, folderId: string | null | undefined): void {

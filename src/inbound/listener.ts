@@ -153,7 +153,7 @@ async function openReceiver({ app, shared, ...rest }: ReceiveThreadsDeps): Promi
   const loaded = await import('./receiver.ts')
   const { throttle, splitRecipients } = shared
   const own = { ...rest, throttle, splitRecipients, spoolFolder: app.folder.spool, share: 1 }
-  const receiver: Receiver = new loaded.Receiver({ ...app, ...own, emails: app.outbound.emails })
+  const receiver: Receiver = new loaded.Receiver({ ...app, ...own, emails: app.outbound.log.emails })
   await receiver.start()
   return {
     connect: (connection) => {

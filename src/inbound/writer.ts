@@ -64,7 +64,7 @@ export class InboundWriter implements ReceiveWriter {
     const { db, store, clock, log } = app
     this.#app = app
     this.#journal = new Journal({ db, inboundLog: store.inboundLog, clock, log })
-    this.#bounces = new Bounces({ feedback: app.outbound.feedback, journal: this.#journal, log })
+    this.#bounces = new Bounces({ feedback: app.outbound.reports.feedback, journal: this.#journal, log })
   }
 
   deliver(received: ReceivedRecord): Promise<StoreOutcome> {

@@ -9,5 +9,5 @@ export const consumption = job({
   every: 5 * MINUTE_MS,
   // A clock in doubt does not say which hours have ended.
   byAge: true,
-  run: ({ app, signal }) => app.outbound.meter.enter(signal),
+  run: ({ app, signal }) => app.outbound.billing.meter.enter(signal),
 })

@@ -17,7 +17,7 @@ export interface Heartbeat extends Service {
 
 async function redateAll(app: Context, wrong: readonly WrongSpan[]): Promise<void> {
   const now = app.clock.now()
-  await app.outbound.queuedMessages.redate()
+  await app.outbound.queue.messages.redate()
   await app.eventDispatch.reschedule()
   await recheckLate(app.db, now)
   const [oldest] = app.directory.teams.list()
@@ -26,7 +26,7 @@ async function redateAll(app: Context, wrong: readonly WrongSpan[]): Promise<voi
   await app.directory.mailboxes.redateDeleted(CLOCK_JUMP_MS, wrong)
   for (const span of wrong) {
     await app.store.inboundLog.redate(span, now)
-    await app.outbound.log.redate(span, now)
+    await app.outbound.log.deliveries.redate(span, now)
     await app.directory.signIns.redate(span, now)
     await app.people.audit.redate(span, now)
     await app.directory.requests.redate(span, now)

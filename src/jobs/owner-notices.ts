@@ -81,7 +81,7 @@ function domainFacts({ db }: Context): OwnerFact[] {
 }
 
 function limitFacts({ outbound, clock }: Context): OwnerFact[] {
-  const decided = outbound.sharedLimit.decided(clock.now() - DECISION_AGE_MAX_MS)
+  const decided = outbound.accounts.sharedLimit.decided(clock.now() - DECISION_AGE_MAX_MS)
   return decided.map(({ id, teamId, status, approvedDailyLimit, decisionNote }) => ({
     key: `limit ${id}`,
     teamId,

@@ -23,7 +23,7 @@ export const deliveryLogRetention = job({
   name: 'delivery-log-retention',
   every: HOUR_MS,
   byAge: true,
-  run: ({ app }) => app.outbound.log.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
+  run: ({ app }) => app.outbound.log.deliveries.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
 })
 
 /** The content of messages whose delivery failed is kept for seven days, so that they can be resent. */
@@ -31,7 +31,7 @@ export const keptContentRelease = job({
   name: 'kept-content-release',
   every: HOUR_MS,
   byAge: true,
-  run: ({ app }) => app.outbound.keptContents.release(app.clock.now()),
+  run: ({ app }) => app.outbound.log.keptContents.release(app.clock.now()),
 })
 
 /** Entries of the audit log are kept as long as the rows of the other logs. */
@@ -90,7 +90,7 @@ export const blobSweep = job({
   async run({ app }) {
     // A full disk may have prevented it at the start: until then content that mail.db may be too old to reference is not noted.
     if (!(await app.appliance.ensureOpen())) return 0
-    return app.store.blobs.sweep((hashes) => namedBlobs(app.store, app.outbound, hashes))
+    return app.store.blobs.sweep((hashes) => namedBlobs(app.store, app.outbound.log, hashes))
   },
 })
 
@@ -101,7 +101,11 @@ export const erasedContent = job({
   byAge: true,
   async run({ app, signal }) {
     if (!app.appliance.isOpen) return 0
-    return app.store.erased.release((hashes) => namedBlobs(app.store, app.outbound, hashes), app.clock.now(), signal)
+    return app.store.erased.release(
+      (hashes) => namedBlobs(app.store, app.outbound.log, hashes),
+      app.clock.now(),
+      signal,
+    )
   },
 })
 

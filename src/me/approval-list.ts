@@ -36,7 +36,7 @@ export async function decide(app: Context, session: SessionRecord, id: string, d
 /** As `/as/operator/limit-requests`: every change to the appliance needs a fresh proof. */
 async function decideRequest(app: Context, session: SessionRecord, request: LimitRequest, accept: boolean) {
   requireConfirmed(app.trustedClock, session)
-  const { sharedLimit } = app.outbound
+  const { sharedLimit } = app.outbound.accounts
   if (!accept) await sharedLimit.deny(request.id, { note: null })
   else if (request.requestedDailyLimit === null) {
     throw conflict('The team named no limit. Decide on it among the limit requests of the operator.')
@@ -46,7 +46,7 @@ async function decideRequest(app: Context, session: SessionRecord, request: Limi
 
 function requestsFor({ people, config, outbound }: Context, session: SessionRecord): LimitRequest[] {
   if (!config.OPERATOR_WEB || !people.isOperator(session)) return []
-  return outbound.sharedLimit.list({ status: 'pending', limit: REQUESTS_MAX, after: null }).items
+  return outbound.accounts.sharedLimit.list({ status: 'pending', limit: REQUESTS_MAX, after: null }).items
 }
 
 function requestApproval(app: Context, request: LimitRequest): PendingApproval {

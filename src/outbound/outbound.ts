@@ -42,54 +42,73 @@ import { SesIdentities } from './transports/accounts/ses-identities.ts'
 import { Sns } from './transports/accounts/sns.ts'
 import { Transports } from './transports/transports.ts'
 
-export interface Outbound {
+/** Accounts that send, by whatever protocol. */
+export interface SendingAccounts {
   providers: Providers
   groups: Groups
   sharedLimit: SharedLimit
   sesIdentities: SesIdentities
   oauth: OAuth
-  sns: Sns
-  router: Router
+  /** Ways of a message out: of accounts, straight to the recipient's server, to mailboxes of the appliance. */
+  transports: Transports
   /** What is used of the quotas of accounts. */
   quotaCounts: QuotaCounts
-  transports: Transports
-  emails: Emails
-  log: DeliveryLog
-  /** Messages with all their recipients. */
-  sentMessages: SentMessages
-  /** Content of failed messages, until they can no longer be resent. */
-  keptContents: KeptContents
-  /** One delivery with its message. */
-  singleDeliveries: SingleDeliveries
-  /** Retries and cancels one delivery. */
-  deliveryActions: DeliveryActions
-  transitions: DeliveryTransitions
-  queue: Queue
-  queuedMessages: QueuedMessages
-  suppressions: Suppressions
-  /** Balances of teams. */
-  ledger: Ledger
-  /** Charges teams for deliveries. */
-  meter: Meter
-  feedback: Feedback
-  notices: Notices
-  /** Messages the appliance itself sends to people. */
-  systemMail: SystemMail
-  /** Vacation responses (RFC 5230). */
-  vacationReplies: VacationReplies
-  /** Stores received messages, and forwards those that mailboxes forward. */
-  receive: ReceivedDelivery
-  submitter: Submitter
-  /** Accepts messages of mail programs. */
-  rawSubmitter: RawSubmitter
-  /** Cancels submissions that have not been handed over. */
-  cancelling: Cancelling
-  /** Sends the content of failed messages again. */
-  resending: Resending
-  /** The worker that processes the queue; one per data folder. */
-  runner(): Runner
   /** The ids in a scope that are no accounts or groups of the team. */
   foreignIn(reader: Reader, teamId: string, scope: SendScope): ReadonlySet<string>
+}
+
+export interface Outbound {
+  accounts: SendingAccounts
+  submit: {
+    /** Composes and accepts messages of the API. */
+    submitter: Submitter
+    /** Accepts messages of mail programs. */
+    rawSubmitter: RawSubmitter
+    /** Sends the content of failed messages again. */
+    resending: Resending
+    /** Cancels submissions that have not been handed over. */
+    cancelling: Cancelling
+  }
+  /** Stores received messages, and forwards those that mailboxes forward. */
+  receive: ReceivedDelivery
+  /** Vacation responses (RFC 5230). */
+  vacationReplies: VacationReplies
+  log: {
+    emails: Emails
+    deliveries: DeliveryLog
+    /** Messages with all their recipients. */
+    sentMessages: SentMessages
+    /** Content of failed messages, until they can no longer be resent. */
+    keptContents: KeptContents
+    /** One delivery with its message. */
+    singleDeliveries: SingleDeliveries
+  }
+  queue: {
+    entries: Queue
+    /** Changes of deliveries, and what follows from each. */
+    transitions: DeliveryTransitions
+    messages: QueuedMessages
+    suppressions: Suppressions
+    /** Retries and cancels one delivery. */
+    actions: DeliveryActions
+  }
+  billing: {
+    /** Balances of teams. */
+    ledger: Ledger
+    /** Charges teams for deliveries. */
+    meter: Meter
+  }
+  /** What other servers report about sent messages. */
+  reports: {
+    feedback: Feedback
+    sns: Sns
+    /** Failure notices to the senders. */
+    notices: Notices
+  }
+  /** Messages the appliance itself sends to people. */
+  mail: SystemMail
+  /** The worker that processes the queue; one per data folder. */
+  runner(): Runner
   /** Closes the connections to sending accounts. */
   close(): Promise<void>
 }
@@ -99,13 +118,10 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   const queue = new Queue(deps)
   const emails = new Emails(deps)
   const vacationReplies = new VacationReplies({ ...deps, emails, queue, suppressions })
-  const accounts = openAccounts(deps, (provider) => transports.of(provider))
-  const { providers, groups, sharedLimit } = accounts
+  const { providers, groups, sharedLimit } = openAccounts(deps, (provider) => transports.of(provider))
   const ledger = new Ledger(deps)
   const meter = new Meter({ ...deps, ledger })
   const transitions = new DeliveryTransitions({ ...deps, queue, suppressions, meter })
-  const notices = new Notices({ ...deps, emails, queue })
-  const systemMail = new SystemMail({ ...deps, emails, queue, suppressions })
   const router = new Router({ ...deps, providers, groups, sharedLimit })
   const receive = new ReceivedDelivery({ ...deps, emails, queue, suppressions, meter, router })
   const transports: Transports = new Transports({
@@ -118,56 +134,56 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
     },
   })
   const signer = new Signer(deps)
-  const oauth = new OAuth({ ...deps, providers })
-  const sns = new Sns({ ...deps, emails, transitions })
-  const sesIdentities = new SesIdentities({ ...deps, sharedLimit })
   const keptContents = new KeptContents(deps)
   const singleDeliveries = new SingleDeliveries({ ...deps, keptContents })
-  const taking = { ...deps, emails, transitions, queue, suppressions, router, meter, singleDeliveries }
-  const submitter = new Submitter(taking)
-  const rawSubmitter = new RawSubmitter(taking)
+  const submitting = { ...deps, emails, transitions, queue, suppressions, router, meter, singleDeliveries }
+  const notices = new Notices({ ...deps, emails, queue })
   const worker = {
-    ...taking,
-    signer,
+    ...submitting,
+    ...{ signer, transports, vacationReplies, providers: providers.health },
     sealer: new Sealer({ ...deps, signer }),
-    transports,
     notices,
-    providers: providers.health,
-    vacationReplies,
   }
-  return {
-    ...accounts,
-    transports,
-    suppressions,
-    ledger,
-    meter,
-    queue,
-    emails,
-    transitions,
-    ...{ notices, systemMail, vacationReplies, receive },
-    ...{ router, quotaCounts: new QuotaCounts(deps) },
-    oauth,
-    sns,
-    sesIdentities,
-    submitter,
-    rawSubmitter,
+  const accounts: SendingAccounts = {
+    ...{ providers, groups, sharedLimit, transports },
+    sesIdentities: new SesIdentities({ ...deps, sharedLimit }),
+    oauth: new OAuth({ ...deps, providers }),
+    quotaCounts: new QuotaCounts(deps),
+    foreignIn: (reader, teamId, scope) => foreignIn({ providers, groups }, reader, teamId, scope),
+  }
+  const submit = {
+    submitter: new Submitter(submitting),
+    rawSubmitter: new RawSubmitter(submitting),
+    resending: new Resending(submitting),
     cancelling: new Cancelling({ ...deps, emails, transitions, queue }),
-    queuedMessages: new QueuedMessages({ ...deps, queue, emails, transitions, keptContents }),
-    ...{
-      keptContents,
-      singleDeliveries,
-      deliveryActions: new DeliveryActions({ ...deps, queue, transitions, singleDeliveries }),
+  }
+  const reporting = { ...deps, emails, transitions }
+  const reports = { feedback: new Feedback(reporting), sns: new Sns(reporting), notices }
+  const mail = new SystemMail({ ...deps, emails, queue, suppressions })
+  const closing = [
+    submit.submitter,
+    submit.rawSubmitter,
+    mail,
+    accounts.oauth,
+    reports.sns,
+    accounts.sesIdentities,
+    transports,
+  ]
+  return {
+    ...{ accounts, submit, receive, vacationReplies, reports, mail },
+    log: {
+      ...{ emails, keptContents, singleDeliveries },
+      deliveries: new DeliveryLog(deps),
+      sentMessages: new SentMessages(deps),
     },
-    resending: new Resending(taking),
-    log: new DeliveryLog(deps),
-    sentMessages: new SentMessages(deps),
-    feedback: new Feedback({ ...deps, emails, transitions }),
+    queue: {
+      ...{ entries: queue, transitions, suppressions },
+      messages: new QueuedMessages({ ...deps, queue, emails, transitions, keptContents }),
+      actions: new DeliveryActions({ ...deps, queue, transitions, singleDeliveries }),
+    },
+    billing: { ledger, meter },
     runner: () => new Runner(worker),
-    foreignIn: (reader, teamId, scope) => foreignIn(accounts, reader, teamId, scope),
-    close: () =>
-      closeAll(
-        [submitter, rawSubmitter, systemMail, oauth, sns, sesIdentities, transports].map((part) => () => part.close()),
-      ),
+    close: () => closeAll(closing.map((part) => () => part.close())),
   }
 }
 
@@ -193,7 +209,7 @@ function openAccounts(deps: OutboundDeps, openTransport: OpenTransport) {
 }
 
 function foreignIn(
-  { providers, groups }: Pick<Outbound, 'providers' | 'groups'>,
+  { providers, groups }: Pick<SendingAccounts, 'providers' | 'groups'>,
   reader: Reader,
   teamId: string,
   scope: SendScope,

@@ -46,7 +46,7 @@ const oauthCallback = route({
   }),
   reply: { types: ['text/html'], schema: Type.Unknown() },
   async handle({ params: { type }, query, request, app }) {
-    const begun = app.outbound.oauth.toConfirm(type, query, browserOf(app, request))
+    const begun = app.outbound.accounts.oauth.toConfirm(type, query, browserOf(app, request))
     return begun === null ? complete(app, type, query, request) : askToConfirm(app, begun, query)
   },
 })
@@ -124,7 +124,7 @@ async function completeConnection(
   request: RequestFacts,
 ): Promise<OAuthCallbackResult> {
   try {
-    return await app.outbound.oauth.callback(type, query, browserOf(app, request))
+    return await app.outbound.accounts.oauth.callback(type, query, browserOf(app, request))
   } catch (error) {
     logFailure(app, request, error)
     return { kind: 'failed', reason: INTERNAL_ERROR, redirectAfter: null }

@@ -33,6 +33,6 @@ export const sesHook = route({
     throttle: { times: 3000, seconds: 60 },
   },
   async handle({ body, app }) {
-    return { moved: await app.outbound.sns.receive(body) }
+    return { moved: await app.outbound.reports.sns.receive(body) }
   },
 })

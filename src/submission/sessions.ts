@@ -69,7 +69,7 @@ export class SubmissionSessions {
 
   #openHandler(): SubmissionHandler {
     const { clock, log, outbound, config } = this.#app
-    const { rawSubmitter: submitter } = outbound
+    const { rawSubmitter: submitter } = outbound.submit
     const checks = new EnvelopeChecks({ submitter, config, log })
     const receiver = new SubmissionReceiver({ log, memory: this.#app.memory, spool: this.#spool, submitter })
     return {

@@ -118,8 +118,8 @@ test('the owner revokes sending: tokens expire immediately, queued messages are 
   const queued = (await agent.send(token, mail)).body.data.results[0]
   await appliance.app.db.write((tx) => agents.ownership.revokeSending(tx, registered.registration_id))
   failure(await agent.send(token, mail), 401, 'authentication_required')
-  const email = appliance.app.outbound.emails.byId(queued.message_id)!
-  const [delivery] = appliance.app.outbound.emails.deliveriesOf(email.n)
+  const email = appliance.app.outbound.log.emails.byId(queued.message_id)!
+  const [delivery] = appliance.app.outbound.log.emails.deliveriesOf(email.n)
   assert.match(delivery!.statusReason!, /^sending_not_approved/)
   refusal(await agent.claim(registered.claim_token), 503, 'authorization_pending')
   const reading = await agent.readToken(registered.identity_assertion)

@@ -67,7 +67,7 @@ before(async () => {
   ids.set('alias', await make(`/mailboxes/${carl.id}/aliases`, { email: 'orders@shop.test' }))
   const hook = { url: 'https://93.184.215.14/hook', event_types: ['*'], enabled: false }
   ids.set('webhook', await make('/webhooks', hook))
-  await appliance.app.outbound.sharedLimit.setDaily(team.id, true, 100)
+  await appliance.app.outbound.accounts.sharedLimit.setDaily(team.id, true, 100)
   const file = await appliance.call('POST', '/mailbox/attachments', ana.key, { filename: 'a.txt', content: 'YQ==' })
   const draft = await appliance.call('POST', '/mailbox/drafts', ana.key, { subject: 'x' })
   ids.set('draft', data<{ id: string }>(draft, 201).id)

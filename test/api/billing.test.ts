@@ -29,7 +29,10 @@ after(async () => {
   await appliance.close()
   await remote[Symbol.asyncDispose]()
 })
-const { ledger, meter, submitter } = appliance.app.outbound
+const {
+  billing: { ledger, meter },
+  submit: { submitter },
+} = appliance.app.outbound
 const { secret: operatorKey } = await appliance.app.directory.operatorKeys.issue('test')
 const team = await appliance.team()
 await team.domain('shop.test')

@@ -16,7 +16,8 @@ const appliance = await startAppliance({ clock })
 after(() => appliance.close())
 const team = await appliance.team()
 const other = await appliance.team('Other')
-const { emails, transitions, log } = appliance.app.outbound
+const { emails, deliveries: log } = appliance.app.outbound.log
+const { transitions } = appliance.app.outbound.queue
 const ACCOUNT = { id: newId('provider'), name: 'Primary' }
 
 /** Accepts a mail as the API does, and moves its deliveries. */

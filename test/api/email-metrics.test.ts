@@ -62,7 +62,7 @@ async function send(sender: Sender, from: string, ...to: string[]): Promise<stri
       ...{ sendAt: null, undoSeconds: 0, saveToSent: true },
     }),
   )
-  const made = await app.outbound.submitter.submit(sender, messages)
+  const made = await app.outbound.submit.submitter.submit(sender, messages)
   await appliance.settle()
   return made.map((one) => (one.kind === 'accepted' ? one.emailId : assert.fail(JSON.stringify(one))))
 }
@@ -75,10 +75,13 @@ async function pass(hours: number): Promise<void> {
 }
 
 /** A later event of a message. */
-async function report(emailId: string, outcome: Parameters<typeof app.outbound.transitions.apply>[2]): Promise<void> {
-  const email = app.outbound.emails.byId(emailId)!
-  const [delivery] = app.outbound.emails.deliveriesOf(email.n)
-  await app.db.write((tx) => app.outbound.transitions.apply(tx, delivery!.n, outcome, null))
+async function report(
+  emailId: string,
+  outcome: Parameters<typeof app.outbound.queue.transitions.apply>[2],
+): Promise<void> {
+  const email = app.outbound.log.emails.byId(emailId)!
+  const [delivery] = app.outbound.log.emails.deliveriesOf(email.n)
+  await app.db.write((tx) => app.outbound.queue.transitions.apply(tx, delivery!.n, outcome, null))
 }
 
 const complaint = (feedbackType: 'abuse' | 'not_spam', occurredAt: number) =>

@@ -206,8 +206,8 @@ const afterwards: Record<string, (body: Json) => Promise<void> | void> = {
 
 before(async () => {
   await team.domain('again.test')
-  await appliance.app.outbound.sharedLimit.setDaily(team.id, true, 100)
-  await appliance.app.outbound.ledger.credit(team.id, { type: 'purchase', amount: 1, description: 'x' })
+  await appliance.app.outbound.accounts.sharedLimit.setDaily(team.id, true, 100)
+  await appliance.app.outbound.billing.ledger.credit(team.id, { type: 'purchase', amount: 1, description: 'x' })
 })
 
 /** What makes comes first, then what shows, what changes, and at last what ends, the latest made first. */

@@ -240,7 +240,7 @@ describe('the sender', () => {
     const request = { messages: [message({ from: undefined })] }
     const before = data<Results>(await post(request, other.key)).results[0]!
     assert.deepEqual([before.error?.code, before.error?.param], ['missing_parameter', 'from'])
-    const row = appliance.app.outbound.providers.get(other.id, provider.id)
+    const row = appliance.app.outbound.accounts.providers.get(other.id, provider.id)
     await appliance.app.db.write((tx) => tx.run("UPDATE providers SET status = 'active' WHERE n = ?", [row!.n]))
     const [queued] = data<Results>(await post(request, other.key)).results
     const [logged] = await walk<DeliveryLogJson>(appliance, `/emails/logs?message_id=${queued!.message_id}`, other.key)
@@ -347,13 +347,13 @@ test('a message only the shared account can send must be retried after its daily
   const shared = await appliance.team('Shared')
   const domain = await shared.domain('shared.test')
   await appliance.app.db.write((tx) => tx.run("UPDATE domains SET ses_dkim_status = 'success' WHERE id = ?", [domain]))
-  await appliance.app.outbound.sharedLimit.setDaily(shared.id, true, 0)
+  await appliance.app.outbound.accounts.sharedLimit.setDaily(shared.id, true, 0)
   const request = { messages: [message({ from: { email: 'news@shared.test' } })] }
   const reply = await post(request, shared.key, { 'idempotency-key': 'shared' })
   const { error } = data<Results>(reply).results[0]!
   assert.deepEqual([error!.code, error!.retryable], ['rate_limit_exceeded', true])
   // With another route it is accepted, by the same request too.
-  await appliance.app.outbound.sharedLimit.setDaily(shared.id, false, null)
+  await appliance.app.outbound.accounts.sharedLimit.setDaily(shared.id, false, null)
   const again = await post(request, shared.key, { 'idempotency-key': 'shared' })
   assert.equal(data<Results>(again).summary.queued, 1)
   await appliance.settle()
@@ -407,7 +407,7 @@ describe('repetitions', () => {
 
   test('after a crash between the commit and the response return the response', async (t) => {
     const body = { messages: [message({ subject: 'Crash' })] }
-    const { submitter } = appliance.app.outbound
+    const { submitter } = appliance.app.outbound.submit
     const submit = submitter.submit.bind(submitter)
     const committed = Promise.withResolvers<void>()
     const hanging = t.mock.method(submitter, 'submit', async (...given: Parameters<typeof submit>) => {

@@ -17,7 +17,7 @@ after(async () => {
   await appliance.close()
   await ses[Symbol.asyncDispose]()
 })
-const { sharedLimit } = appliance.app.outbound
+const { sharedLimit } = appliance.app.outbound.accounts
 const PATH = '/providers/shared-amazon-ses-limit-request'
 
 interface State {

@@ -66,7 +66,7 @@ test('the list: newest first, paged, filtered', async () => {
   ] as const) {
     clock.advance(1000)
     await appliance.app.db.write((tx) =>
-      appliance.app.outbound.suppressions.add(tx, {
+      appliance.app.outbound.queue.suppressions.add(tx, {
         teamId: other.id,
         email,
         reason,
@@ -95,7 +95,7 @@ test('a deletion is permanent, and limited to the team', async () => {
   assert.deepEqual(data(await appliance.call('DELETE', `/suppressions/${id}`, team.key)), { deleted: true, id })
   failure(await appliance.call('DELETE', `/suppressions/${id}`, team.key), 404, 'not_found')
   failure(await appliance.call('DELETE', '/suppressions/sup_x', team.key), 404, 'not_found')
-  const { suppressions } = appliance.app.outbound
+  const { suppressions } = appliance.app.outbound.queue
   assert.deepEqual(suppressions.of(appliance.app.db.read, team.id, ['back@customer.test']), new Set())
 })
 

@@ -33,7 +33,7 @@ const port = appliance.ports.smtp
 
 /** The address of the first delivery. */
 function addressOf(email: Email): string {
-  return bounceAddress(app.vault, app.config, app.outbound.emails.deliveriesOf(email.n)[0]!.n)
+  return bounceAddress(app.vault, app.config, app.outbound.log.emails.deliveriesOf(email.n)[0]!.n)
 }
 
 /** A report as another appliance of this kind would write it. */

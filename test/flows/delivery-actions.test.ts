@@ -44,7 +44,7 @@ data(
   }),
   201,
 )
-await appliance.app.outbound.providers.health.checkDue()
+await appliance.app.outbound.accounts.providers.health.checkDue()
 const webhook = data<NewWebhook>(
   await appliance.call('POST', '/webhooks', team.key, { url: hook.url(), event_types: ['*'] }),
   201,
@@ -136,7 +136,7 @@ describe('a delivery that failed', () => {
     replies.set('lost', '550 5.1.1 user unknown')
     const lost = await send('lost@else.test')
     clock.leap(8 * DAY)
-    assert.ok((await appliance.app.outbound.keptContents.release(clock.now())) > 0)
+    assert.ok((await appliance.app.outbound.log.keptContents.release(clock.now())) > 0)
     const { content_available: isKept } = await shown(lost.id)
     assert.equal(isKept, false)
     failure(await act(lost.id, 'resend'), 409, 'conflict')

@@ -47,7 +47,7 @@ async function send(box: Box, more: Record<string, unknown> = {}) {
     await appliance.call('POST', '/mailbox/messages/send', box.key, body),
     202,
   )
-  const { internetMessageId } = appliance.app.outbound.emails.byId(sent.message_id)!
+  const { internetMessageId } = appliance.app.outbound.log.emails.byId(sent.message_id)!
   return { submission: sent.submission_id, copy: sent.stored_message_id, messageId: internetMessageId }
 }
 

@@ -45,13 +45,16 @@ async function furnish(dataDir: string) {
   const team = await appliance.team()
   await team.domain('shop.test')
   const ben = await team.mailbox('ben@shop.test')
-  const made = await appliance.app.outbound.submitter.submit({ kind: 'team', teamId: team.id, source: 'batch_api' }, [
-    {
-      ...{ from: { email: 'news@shop.test', name: '' }, to: [{ email: ben.email, name: '' }], cc: [], bcc: [] },
-      ...{ replyTo: [], subject: 'Hello', textBody: 'Hello.', htmlBody: null, headers: {}, attachments: [] },
-      ...{ returnPath: null, inReplyTo: null, undoSeconds: 0, saveToSent: false, sendAt: acceptedAt + 60_000 },
-    },
-  ])
+  const made = await appliance.app.outbound.submit.submitter.submit(
+    { kind: 'team', teamId: team.id, source: 'batch_api' },
+    [
+      {
+        ...{ from: { email: 'news@shop.test', name: '' }, to: [{ email: ben.email, name: '' }], cc: [], bcc: [] },
+        ...{ replyTo: [], subject: 'Hello', textBody: 'Hello.', htmlBody: null, headers: {}, attachments: [] },
+        ...{ returnPath: null, inReplyTo: null, undoSeconds: 0, saveToSent: false, sendAt: acceptedAt + 60_000 },
+      },
+    ],
+  )
   assert.equal(made[0]!.kind, 'accepted')
   return { key: team.key, ben }
 }

@@ -117,7 +117,7 @@ for (const [type, issuerOf] of [
       { auth: account.auth, mode: account.mode, imap: account.imap },
       { auth: type, mode: 'mirror', imap: null },
     )
-    const provider = appliance.app.outbound.providers.byId(account.providerId!)!
+    const provider = appliance.app.outbound.accounts.providers.byId(account.providerId!)!
     assert.equal(provider.hasSmtpPassword, false)
     assert.equal(provider.smtpUsername, email)
     // The issuer has named the address: its messages are read here.

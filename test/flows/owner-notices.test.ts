@@ -72,7 +72,7 @@ test('owners get a notice for a webhook disabled by the appliance, not for one d
 
 test('owners get one notice for a decided limit request', async () => {
   const path = '/providers/shared-amazon-ses-limit-request'
-  const { sharedLimit } = appliance.app.outbound
+  const { sharedLimit } = appliance.app.outbound.accounts
   await sharedLimit.setDaily(team.id, true, 100)
   const ask = async () => data<Json>(await appliance.call('POST', path, team.key), 201).request.id as string
   const first = await ask()

@@ -184,7 +184,7 @@ test('spam, failed DMARC, suppressed addresses and reports of this server are ke
   await arrives(box, { from: 'x@junk.test', isSigned: false })
   await arrives(box, { from: 'x@forged.test', isSigned: false })
   await appliance.app.db.write((tx) =>
-    appliance.app.outbound.suppressions.add(tx, {
+    appliance.app.outbound.queue.suppressions.add(tx, {
       ...{ teamId: team.id, email: 'ann@customer.example', reason: 'manual', sourceMessageId: null, note: '' },
     }),
   )
@@ -376,7 +376,7 @@ test('a relay that refuses the author is passed over without harm; without anoth
     ...{ smtp_username: 'ann', smtp_password: 'secret', from_email: 'ann@relayed.test' },
   }
   const { id } = data<Json>(await appliance.call('POST', '/providers', other.key, account), 201)
-  await appliance.app.outbound.providers.health.checkDue()
+  await appliance.app.outbound.accounts.providers.health.checkDue()
   const box = await other.mailbox('ann@relayed.test')
   await activate(box, 'redirect "ann3@customer.example";')
   await arrives(box)

@@ -23,7 +23,7 @@ after(async () => {
   await strict[Symbol.asyncDispose]()
   await open[Symbol.asyncDispose]()
 })
-const { health } = appliance.app.outbound.providers
+const { health } = appliance.app.outbound.accounts.providers
 let teams = 0
 
 /** A team with a domain and accounts at these servers, each signed in as ann. */

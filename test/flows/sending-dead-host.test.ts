@@ -75,7 +75,7 @@ function mailTo(to: string): NewMail {
 async function submit(recipients: string[]): Promise<void> {
   const sender = { kind: 'team', teamId: team.id, source: 'batch_api' } as const
   for (let at = 0; at < recipients.length; at += 100) {
-    await appliance.app.outbound.submitter.submit(sender, recipients.slice(at, at + 100).map(mailTo))
+    await appliance.app.outbound.submit.submitter.submit(sender, recipients.slice(at, at + 100).map(mailTo))
   }
 }
 

@@ -198,8 +198,8 @@ test('queued messages of a suspended team wait, and are sent when it is active a
   refusal = null
   await appliance.app.directory.teams.setStatus(team.id, 'suspended')
   await pass(30)
-  const email = appliance.app.outbound.emails.byId(id)!
-  const [held] = appliance.app.outbound.emails.deliveriesOf(email.n)
+  const email = appliance.app.outbound.log.emails.byId(id)!
+  const [held] = appliance.app.outbound.log.emails.deliveriesOf(email.n)
   assert.deepEqual([held!.status, held!.attempts], ['pending', 1])
   await appliance.app.directory.teams.setStatus(team.id, 'active')
   await pass(3)

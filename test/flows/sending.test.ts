@@ -50,7 +50,7 @@ function mail(to: string, more: Partial<NewMail> = {}): NewMail {
 }
 
 async function send(sender: Sender, ...mails: NewMail[]): Promise<string[]> {
-  const made = await appliance.app.outbound.submitter.submit(sender, mails)
+  const made = await appliance.app.outbound.submit.submitter.submit(sender, mails)
   await appliance.settle()
   return made.map((one) => {
     assert.equal(one.kind, 'accepted', JSON.stringify(one))
@@ -83,7 +83,7 @@ test('each recipient has an envelope sender of its own, and a given one is share
     got.map(({ to: [email, ...more] }) => [email, more]).sort(),
     to.map(({ email }) => [email, []]),
   )
-  const { emails } = appliance.app.outbound
+  const { emails } = appliance.app.outbound.log
   for (const {
     from,
     to: [email],

@@ -43,7 +43,7 @@ before(async () => {
     },
   })
   team = await appliance.team()
-  await appliance.app.outbound.ledger.credit(team.id, { type: 'purchase', amount: 1e9, description: 'x' })
+  await appliance.app.outbound.billing.ledger.credit(team.id, { type: 'purchase', amount: 1e9, description: 'x' })
   await team.domain('acme.test')
   ada = await team.mailbox('ada@acme.test')
   await appliance.app.administration.mailboxes.addAlias(team.id, ada.id, 'sales@acme.test')
@@ -329,7 +329,7 @@ describe('what is refused', () => {
     await signedIn.command('MAIL FROM:<pam@poor.test>', 250)
     assert.match((await signedIn.command('RCPT TO:<bob@customer.example>')).text, /^452 4\.3\.1 The balance/)
     signedIn.drop()
-    await appliance.app.outbound.ledger.credit(poor.id, { type: 'purchase', amount: 1e6, description: 'x' })
+    await appliance.app.outbound.billing.ledger.credit(poor.id, { type: 'purchase', amount: 1e6, description: 'x' })
     const input = { name: 'Laptop', savesSent: true, createdBy: 'operator' }
     const { secret } = await appliance.app.directory.appPasswords.issue(poor.id, pam.id, input)
     const large = mail({ from: pam.email, text: `${'x'.repeat(70)}\r\n`.repeat(150_000) })
@@ -340,7 +340,7 @@ describe('what is refused', () => {
 })
 
 it('is counted by result', async () => {
-  const { results } = appliance.app.outbound.rawSubmitter
+  const { results } = appliance.app.outbound.submit.rawSubmitter
   assert.ok(results.accepted > 10 && results.refused > 4, JSON.stringify(results))
   assert.deepEqual([results.repeated, results.deferred], [2, 1])
 })

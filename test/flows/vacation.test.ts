@@ -164,7 +164,10 @@ describe('a vacation response', () => {
   })
 
   test('that could not be composed waits with its message, and is sent once', async (t) => {
-    const { vacationReplies, emails } = appliance.app.outbound
+    const {
+      vacationReplies,
+      log: { emails },
+    } = appliance.app.outbound
     const insert = t.mock.method(emails, 'insert', () => {
       throw new Error('The appliance stops here.')
     })
@@ -179,7 +182,7 @@ describe('a vacation response', () => {
   })
 
   test('that could not be composed for a day is dropped', async (t) => {
-    const insert = t.mock.method(appliance.app.outbound.emails, 'insert', () => {
+    const insert = t.mock.method(appliance.app.outbound.log.emails, 'insert', () => {
       throw new Error('Stopped.')
     })
     await arrives()
@@ -331,7 +334,7 @@ describe('local messages', () => {
     const written = data<Json>(await write(bob, bob.email), 202)
     await appliance.settle()
     const addressOf = (id: string) =>
-      bounceAddress(vault, config, outbound.emails.deliveriesOf(outbound.emails.byId(id)!.n)[0]!.n)
+      bounceAddress(vault, config, outbound.log.emails.deliveriesOf(outbound.log.emails.byId(id)!.n)[0]!.n)
     await arrives({ mailFrom: addressOf(data<Json>(batch).results[0].message_id), from: 'x@out.test' })
     assert.deepEqual(appliance.app.store.vacations.dueReplies(0, 1), [])
     await arrives({ mailFrom: addressOf(written.message_id), from: 'y@out.test' })

@@ -96,8 +96,8 @@ test('a decision needs a fresh proof, and a session that proves the address', as
 
 test('an operator decides on limit requests of teams, and only with a fresh proof', async () => {
   const { app } = at
-  await app.outbound.sharedLimit.setDaily(team.id, true, 100)
-  await app.outbound.sharedLimit.create(team.id, { reason: 'A sale', requestedDailyLimit: 500 })
+  await app.outbound.accounts.sharedLimit.setDaily(team.id, true, 100)
+  await app.outbound.accounts.sharedLimit.create(team.id, { reason: 'A sale', requestedDailyLimit: 500 })
   const ops = await signInMember(at, team.id, 'owner', 'ops@people.example')
   assert.deepEqual(await pending(ops), [])
   await app.db.write((tx) => app.people.persons.setOperator(tx, 'ops@people.example', true))
@@ -114,5 +114,5 @@ test('an operator decides on limit requests of teams, and only with a fresh proo
   const { id } = app.people.sessions.list('ops@people.example')[0]!
   await app.db.write((tx) => app.people.sessions.confirm(tx, id))
   assert.equal((await decide(ops, asked.id, 'approve')).status, 200)
-  assert.equal(app.outbound.sharedLimit.limitOf(team.id).dailyLimit, 500)
+  assert.equal(app.outbound.accounts.sharedLimit.limitOf(team.id).dailyLimit, 500)
 })

@@ -30,7 +30,7 @@ export async function openAccounts(env: Record<string, string>): Promise<Account
   const config = loadConfig({ DATA_DIR: folder, MAIL_HOSTS: 'mx.mailstead.test', ...env }, join(folder, 'none.json'))
   const app = await openContext(config, { clock, log: openLog('silent') })
   const teamId = (await app.directory.teams.create({ name: 'Shop' })).id
-  const { providers } = app.outbound
+  const { providers } = app.outbound.accounts
   return {
     app,
     clock,

@@ -6,7 +6,11 @@ import { openAppliance } from './program.ts'
 
 const appliance = await openAppliance(loadConfig(process.env), {
   workers: 'here',
-  async prepare({ outbound: { submitter } }) {
+  async prepare({
+    outbound: {
+      submit: { submitter },
+    },
+  }) {
     const submit = submitter.submit.bind(submitter)
     submitter.submit = async (...given) => {
       const submitted = await submit(...given)

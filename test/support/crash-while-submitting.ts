@@ -6,7 +6,12 @@ import { openAppliance } from './program.ts'
 
 const appliance = await openAppliance(loadConfig(process.env), {
   workers: 'here',
-  async prepare({ db, outbound: { rawSubmitter } }) {
+  async prepare({
+    db,
+    outbound: {
+      submit: { rawSubmitter },
+    },
+  }) {
     const crash = () => process.kill(process.pid, 'SIGKILL')
     if (process.env.CRASH === 'before') {
       db.writeInSteps = async () => {

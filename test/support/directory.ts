@@ -73,19 +73,23 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
       discover: async () => ({ imap: null, smtp: null, auth: 'password', source: 'none' }),
     },
     outbound: {
-      // There are no sending accounts here.
-      foreignIn: (_reader, _team, scope) =>
-        new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
-      providers: {
-        createIn: noProvider,
-        updateOwnedIn: noProvider,
-        removeOwnedIn: noProvider,
-        secretsOf: () => ({ smtpPassword: null, refreshToken: null }),
+      accounts: {
+        // There are no sending accounts here.
+        foreignIn: (_reader, _team, scope) =>
+          new Set(scope.type === 'providers' ? scope.providerIds : scope.type === 'group' ? scope.groupIds : []),
+        providers: {
+          createIn: noProvider,
+          updateOwnedIn: noProvider,
+          removeOwnedIn: noProvider,
+          secretsOf: () => ({ smtpPassword: null, refreshToken: null }),
+        },
+        sesIdentities: { look: async () => null },
       },
-      queuedMessages: { cancelOf: async () => {}, drain: async () => 0 },
-      sesIdentities: { look: async () => null },
-      systemMail: { prepare: async () => ({ sendIn: () => {} }) },
-      suppressions: { of: () => new Set(), stopsOwnMail: () => false },
+      queue: {
+        messages: { cancelOf: async () => {}, drain: async () => 0 },
+        suppressions: { of: () => new Set(), stopsOwnMail: () => false },
+      },
+      mail: { prepare: async () => ({ sendIn: () => {} }) },
     },
     agents: {
       endSignInsThrough: () => {},

@@ -34,7 +34,10 @@ export async function resourcesOf(
   owned.set('remoteAccount', await make('/remote-accounts', { ...outside, mailbox_id: given.mailbox.id }))
   const members = [{ provider_id: owned.get('provider') }]
   owned.set('deliveryGroup', await make('/delivery-groups', { name: 'Group', members }))
-  const { sharedLimit, ledger } = appliance.app.outbound
+  const {
+    accounts: { sharedLimit },
+    billing: { ledger },
+  } = appliance.app.outbound
   await sharedLimit.setDaily(team.id, true, 100)
   const { request } = await sharedLimit.create(team.id, { reason: null, requestedDailyLimit: null })
   owned.set('limitRequest', request.id)

@@ -16,7 +16,10 @@ import { ManualClock } from './clock.ts'
 
 /** The parts of an appliance that determine the outcome of messages of one team, and functions that create messages. */
 export interface SendingContext
-  extends Pick<Outbound, 'emails' | 'transitions' | 'queue' | 'suppressions' | 'feedback' | 'notices'> {
+  extends Pick<Outbound['log'], 'emails'>,
+    Pick<Outbound['queue'], 'transitions' | 'suppressions'>,
+    Pick<Outbound['reports'], 'feedback' | 'notices'> {
+  queue: Outbound['queue']['entries']
   app: Context
   teamId: string
   /** A message every recipient's server accepted, from a root key unless a mailbox is given. */
@@ -56,7 +59,9 @@ export async function openSendingAppliance(): Promise<SendingAppliance> {
 /** Inside a running appliance. */
 export function sendingContextOf(app: Context, teamId: string): SendingContext {
   const { clock } = app
-  const { emails, transitions, queue, suppressions, feedback, notices } = app.outbound
+  const { emails } = app.outbound.log
+  const { entries: queue, suppressions, transitions } = app.outbound.queue
+  const { feedback, notices } = app.outbound.reports
   const accepted: SendingContext['accepted'] = async (recipients, from) => {
     const sender = from?.email ?? 'news@shop.test'
     const id = newId('email')

@@ -99,5 +99,5 @@ export function spooled(appliance: TestAppliance): Promise<string[]> {
 export async function sweepContent(appliance: TestAppliance, clock: ManualClock): Promise<void> {
   clock.advance(SWEEP_GRACE_MS + 1)
   const { store, outbound } = appliance.app
-  await store.blobs.sweep((hashes) => namedBlobs(store, outbound, hashes))
+  await store.blobs.sweep((hashes) => namedBlobs(store, outbound.log, hashes))
 }

@@ -32,7 +32,7 @@ const readSummary = route({
   reply: { schema: BillingSummary },
   async handle({ query, principal, app }) {
     const days = Number(query.period_days ?? query.days ?? 30)
-    return presentSummary(days, await app.outbound.ledger.summary(principal.teamId, days))
+    return presentSummary(days, await app.outbound.billing.ledger.summary(principal.teamId, days))
   },
 })
 
@@ -53,7 +53,7 @@ const listTransactions = route({
   reply: { schema: listOf(TransactionJson) },
   async handle({ query, after, principal, app }) {
     const { type, limit } = query
-    const page = await app.outbound.ledger.list(principal.teamId, { type, ...timeRange(query), limit, after })
+    const page = await app.outbound.billing.ledger.list(principal.teamId, { type, ...timeRange(query), limit, after })
     return { items: page.items.map(presentTransaction), next: page.next }
   },
 })
@@ -70,7 +70,7 @@ const readTransaction = route({
   params: Type.Object({ transaction_id: Id('transaction') }),
   reply: { schema: TransactionJson, etag: true },
   handle({ params: { transaction_id }, principal, app }) {
-    const found = app.outbound.ledger.get(principal.teamId, transaction_id)
+    const found = app.outbound.billing.ledger.get(principal.teamId, transaction_id)
     if (found === undefined) throw notFound('transaction')
     return presentTransaction(found)
   },

@@ -44,7 +44,7 @@ const retryDelivery = route({
   },
   async handle({ params: { log_id: id }, principal, app, request }) {
     request.matches(detailOf(app, principal.teamId, id))
-    const dueAt = await app.outbound.deliveryActions.retry(principal.teamId, id)
+    const dueAt = await app.outbound.queue.actions.retry(principal.teamId, id)
     return answer({ data: { id, due_at: isoTime(dueAt) }, version: detailOf(app, principal.teamId, id) })
   },
 })
@@ -69,7 +69,7 @@ const cancelDelivery = route({
   },
   async handle({ params: { log_id: id }, principal, app, request }) {
     request.matches(detailOf(app, principal.teamId, id))
-    await app.outbound.deliveryActions.cancel(principal.teamId, id)
+    await app.outbound.queue.actions.cancel(principal.teamId, id)
     return answer({ data: { id }, version: detailOf(app, principal.teamId, id) })
   },
 })
@@ -101,7 +101,7 @@ const resendDelivery = route({
   async handle({ params: { log_id: id }, principal, app, request }) {
     request.matches(detailOf(app, principal.teamId, id))
     const keep = (tx: Tx, resent: Resent) => request.keep(tx, { data: presentResent(resent) })
-    const data = presentResent(await app.outbound.resending.resend(principal.teamId, id, keep))
+    const data = presentResent(await app.outbound.submit.resending.resend(principal.teamId, id, keep))
     return answer({ data, version: detailOf(app, principal.teamId, id) })
   },
 })
@@ -136,13 +136,13 @@ const listDeliveryEvents = route({
 
 /** @throws ProductError not_found */
 function rowOf(app: Context, teamId: string, id: string): DeliveryRecord {
-  const row = app.outbound.log.get(teamId, id)
+  const row = app.outbound.log.deliveries.get(teamId, id)
   if (row === undefined) throw notFound('delivery log row')
   return row
 }
 
 function detailOf(app: Context, teamId: string, id: string): DeliveryLogDetail {
-  return presentDeliveryDetail(rowOf(app, teamId, id), app.outbound.singleDeliveries.resendingOf(id))
+  return presentDeliveryDetail(rowOf(app, teamId, id), app.outbound.log.singleDeliveries.resendingOf(id))
 }
 
 function presentResent({ emailId, deliveryId }: Resent) {

@@ -29,7 +29,7 @@ const listGroups = route({
   query: pageQuery({ limit: MANAGEMENT_PAGE }),
   reply: { schema: listOf(DeliveryGroupJson) },
   handle({ query: { limit }, after, principal, app }) {
-    const page = app.outbound.groups.list(principal.teamId, { limit, after })
+    const page = app.outbound.accounts.groups.list(principal.teamId, { limit, after })
     return { items: page.items.map(presentGroup), next: page.next }
   },
 })
@@ -49,7 +49,7 @@ const createGroup = route({
   reply: { schema: DeliveryGroupJson, status: 201 },
   async handle({ body, principal, app }) {
     const input = { name: body.name, strategy: body.strategy, members: body.members.map(readMember) }
-    const group = await app.outbound.groups.create(principal.teamId, input)
+    const group = await app.outbound.accounts.groups.create(principal.teamId, input)
     return answer({ data: presentGroup(group), headers: { Location: `/api/v1/delivery-groups/${group.id}` } })
   },
 })
@@ -66,7 +66,7 @@ const readGroup = route({
   params,
   reply: { schema: DeliveryGroupJson, etag: true },
   handle({ params: { group_id }, principal, app }) {
-    const group = app.outbound.groups.get(principal.teamId, group_id)
+    const group = app.outbound.accounts.groups.get(principal.teamId, group_id)
     if (group === undefined) throw notFound('delivery group')
     return presentGroup(group)
   },
@@ -87,7 +87,7 @@ const updateGroup = route({
   async handle({ params: { group_id }, body, principal, app, request }) {
     const change = { name: body.name, strategy: body.strategy, members: body.members?.map(readMember) }
     const matches = (current: GroupRecord) => request.matches(presentGroup(current))
-    return presentGroup(await app.outbound.groups.update(principal.teamId, group_id, change, matches))
+    return presentGroup(await app.outbound.accounts.groups.update(principal.teamId, group_id, change, matches))
   },
 })
 
@@ -105,7 +105,7 @@ const deleteGroup = route({
   reply: { schema: DeletedOf('deliveryGroup'), etag: true },
   async handle({ params: { group_id }, principal, app, request }) {
     const matches = (current: GroupRecord) => request.matches(presentGroup(current))
-    await app.outbound.groups.remove(principal.teamId, group_id, matches)
+    await app.outbound.accounts.groups.remove(principal.teamId, group_id, matches)
     return { deleted: true, id: group_id }
   },
 })

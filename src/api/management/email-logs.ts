@@ -57,7 +57,7 @@ const listEmailLogs = route({
       tag: filters.tag === undefined ? undefined : readTag(filters.tag),
       search: searchOf(filters),
     }
-    const page = await app.outbound.log.list(principal.teamId, filter, { limit, after })
+    const page = await app.outbound.log.deliveries.list(principal.teamId, filter, { limit, after })
     return { items: page.items.map(presentDelivery), next: page.next, meta: { filters: filtersOf(filters) } }
   },
 })
@@ -74,9 +74,9 @@ const readEmailLog = route({
   params: Type.Object({ log_id: Id('deliveryLog') }),
   reply: { schema: DeliveryLogDetail, etag: true },
   handle({ params: { log_id }, principal, app }) {
-    const row = app.outbound.log.get(principal.teamId, log_id)
+    const row = app.outbound.log.deliveries.get(principal.teamId, log_id)
     if (row === undefined) throw notFound('delivery log row')
-    return presentDeliveryDetail(row, app.outbound.singleDeliveries.resendingOf(log_id))
+    return presentDeliveryDetail(row, app.outbound.log.singleDeliveries.resendingOf(log_id))
   },
 })
 

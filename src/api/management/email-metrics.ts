@@ -235,7 +235,7 @@ function labelOf(app: Context, teamId: string, by: BreakdownBy, { key, providerN
   if (by === 'mailbox') return app.directory.mailboxes.get(teamId, key)?.email ?? key
   if (by === 'event_reason') return key.replaceAll('_', ' ')
   if (by !== 'provider') return key
-  const provider = app.outbound.providers.byId(key)
+  const provider = app.outbound.accounts.providers.byId(key)
   return provider?.name ?? providerName
 }
 

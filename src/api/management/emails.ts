@@ -41,7 +41,7 @@ const listEmails = route({
     if (mailboxId !== undefined && !app.directory.mailboxes.wasOf(principal.teamId, mailboxId))
       throw notFound('mailbox')
     const filter = { ...timeRange(query), mailboxId, tag: tag === undefined ? undefined : readTag(tag) }
-    const page = await app.outbound.sentMessages.list(principal.teamId, filter, { limit, after: position })
+    const page = await app.outbound.log.sentMessages.list(principal.teamId, filter, { limit, after: position })
     return { items: page.items.map(presentSentMessage), next: page.next }
   },
 })
@@ -62,7 +62,7 @@ const readEmail = route({
   query: Type.Object({ body_chars: bodyChars(MAILBOX_LIMITS.message_body_chars_default) }),
   reply: { schema: EmailDetail },
   async handle({ params: { message_id }, query, principal, app }) {
-    const found = app.outbound.sentMessages.get(principal.teamId, message_id)
+    const found = app.outbound.log.sentMessages.get(principal.teamId, message_id)
     if (found === undefined) throw notFound('message')
     return {
       ...presentSentMessage(found),

@@ -149,10 +149,12 @@ function outsideServers({ outbound }: Context, teamId: string, scope: SendScope 
   const ids =
     scope.type === 'providers'
       ? scope.providerIds
-      : outbound.groups
+      : outbound.accounts.groups
           .many(teamId, scope.groupIds)
           .flatMap(({ members }) => members.map(({ providerId }) => providerId))
-  const owned = ids.map((id) => outbound.providers.get(teamId, id)).filter((one) => one?.remoteAccountId != null)
+  const owned = ids
+    .map((id) => outbound.accounts.providers.get(teamId, id))
+    .filter((one) => one?.remoteAccountId != null)
   return [...new Set(owned.map((one) => one?.smtpHost ?? 'the account'))]
 }
 

@@ -26,7 +26,7 @@ const activateProvider = route({
   reply: { schema: ProviderJson, etag: true },
   async handle({ params: { provider_id }, principal, app, request }) {
     const matches = (current: Provider) => request.matches(presentProvider(current))
-    return presentProvider(await app.outbound.providers.activate(principal.teamId, provider_id, matches))
+    return presentProvider(await app.outbound.accounts.providers.activate(principal.teamId, provider_id, matches))
   },
 })
 
@@ -43,7 +43,7 @@ const deactivateProvider = route({
   reply: { schema: ProviderJson, etag: true },
   async handle({ params: { provider_id }, principal, app, request }) {
     const matches = (current: Provider) => request.matches(presentProvider(current))
-    return presentProvider(await app.outbound.providers.deactivate(principal.teamId, provider_id, matches))
+    return presentProvider(await app.outbound.accounts.providers.deactivate(principal.teamId, provider_id, matches))
   },
 })
 
@@ -85,7 +85,7 @@ const testProvider = route({
   reply: { schema: ProviderTest, etag: true },
   async handle({ params: { provider_id }, body, principal, app, request }) {
     const matches = (current: Provider) => request.matches(presentProvider(current))
-    const { providers } = app.outbound
+    const { providers } = app.outbound.accounts
     const tested = await providers.test(principal.teamId, provider_id, body?.to_email ?? null, matches)
     return answer({ data: presentTest(tested), version: presentProvider(tested.provider) })
   },

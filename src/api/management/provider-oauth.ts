@@ -43,7 +43,9 @@ const authorize = route({
   },
   async handle({ body, principal, app }) {
     const input = { type: body.type, name: body.name, redirectAfter: body.redirect_after ?? null }
-    return presentAuthorization(await app.outbound.oauth.authorize(principal.teamId, input, begunBy(principal)))
+    return presentAuthorization(
+      await app.outbound.accounts.oauth.authorize(principal.teamId, input, begunBy(principal)),
+    )
   },
 })
 

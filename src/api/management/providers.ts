@@ -35,7 +35,7 @@ const listProviders = route({
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: ProviderStatus, type: ProviderType }),
   reply: { schema: listOf(ProviderJson) },
   handle({ query: { status, type, limit }, after, principal, app }) {
-    const page = app.outbound.providers.list(principal.teamId, { status, type, limit, after })
+    const page = app.outbound.accounts.providers.list(principal.teamId, { status, type, limit, after })
     return { items: page.items.map(presentProvider), next: page.next }
   },
 })
@@ -51,7 +51,7 @@ const readStats = route({
   access: { as: 'team', permission: 'provider.read' },
   reply: { schema: ProviderStats },
   handle({ principal, app }) {
-    return presentStats(app.outbound.providers.stats(principal.teamId))
+    return presentStats(app.outbound.accounts.providers.stats(principal.teamId))
   },
 })
 
@@ -70,7 +70,7 @@ const createProvider = route({
   body: { schema: ProviderCreate },
   reply: { schema: ProviderJson, status: 201 },
   async handle({ body, principal, app, request }) {
-    const provider = await app.outbound.providers.create(principal.teamId, readNewProvider(body))
+    const provider = await app.outbound.accounts.providers.create(principal.teamId, readNewProvider(body))
     request.opens(openedByAccount(provider.smtpHost))
     return answer({ data: presentProvider(provider), headers: { Location: `/api/v1/providers/${provider.id}` } })
   },
@@ -88,7 +88,7 @@ const readOne = route({
   params,
   reply: { schema: ProviderJson, etag: true },
   handle({ params: { provider_id }, principal, app }) {
-    const provider = app.outbound.providers.get(principal.teamId, provider_id)
+    const provider = app.outbound.accounts.providers.get(principal.teamId, provider_id)
     if (provider === undefined) throw notFound('provider')
     return presentProvider(provider)
   },
@@ -107,9 +107,9 @@ const readUse = route({
   params,
   reply: { schema: ProviderUse },
   handle({ params: { provider_id }, principal, app }) {
-    const provider = app.outbound.providers.get(principal.teamId, provider_id)
+    const provider = app.outbound.accounts.providers.get(principal.teamId, provider_id)
     if (provider === undefined) throw notFound('provider')
-    return presentUse(app.outbound.quotaCounts.windows(app.db.read, provider))
+    return presentUse(app.outbound.accounts.quotaCounts.windows(app.db.read, provider))
   },
 })
 
@@ -131,11 +131,11 @@ const updateProvider = route({
   reply: { schema: ProviderJson, etag: true },
   async handle({ params: { provider_id }, body, principal, app, request }) {
     const { teamId } = principal
-    const isMoved = isOtherSmtp(body, app.outbound.providers.get(teamId, provider_id))
+    const isMoved = isOtherSmtp(body, app.outbound.accounts.providers.get(teamId, provider_id))
     if (isMoved) request.requireFreshProof()
     const matches = (current: Provider) => request.matches(presentProvider(current))
     const change = readProvider(body)
-    const updated = await app.outbound.providers.update(teamId, provider_id, change, matches)
+    const updated = await app.outbound.accounts.providers.update(teamId, provider_id, change, matches)
     if (isMoved) request.opens(openedByAccount(updated.smtpHost))
     return presentProvider(updated)
   },
@@ -155,7 +155,7 @@ const deleteProvider = route({
   reply: { schema: DeletedOf('provider'), etag: true },
   async handle({ params: { provider_id }, principal, app, request }) {
     const matches = (current: Provider) => request.matches(presentProvider(current))
-    await app.outbound.providers.remove(principal.teamId, provider_id, matches)
+    await app.outbound.accounts.providers.remove(principal.teamId, provider_id, matches)
     return { deleted: true, id: provider_id }
   },
 })

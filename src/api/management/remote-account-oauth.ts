@@ -68,7 +68,9 @@ const authorize = route({
       redirectAfter: body.redirect_after ?? null,
       mail: { mode, mailboxId },
     }
-    return presentAuthorization(await app.outbound.oauth.authorize(principal.teamId, input, begunBy(principal)))
+    return presentAuthorization(
+      await app.outbound.accounts.oauth.authorize(principal.teamId, input, begunBy(principal)),
+    )
   },
 })
 

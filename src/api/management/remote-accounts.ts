@@ -164,7 +164,7 @@ const updateAccount = route({
   async handle({ params: { remote_account_id: id }, body, principal, app, request }) {
     const { teamId } = principal
     const providerOf = (account: RemoteAccount | undefined) =>
-      account?.providerId == null ? undefined : app.outbound.providers.get(teamId, account.providerId)
+      account?.providerId == null ? undefined : app.outbound.accounts.providers.get(teamId, account.providerId)
     const before = app.sync.accounts.get(teamId, id)
     const isSentElsewhere = isOtherOwnedSmtp(body, providerOf(before))
     const isElsewhere = isOtherImap(body, before?.imap)

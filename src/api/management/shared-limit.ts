@@ -47,7 +47,7 @@ const listRequests = route({
   query: pageQuery({ limit: MANAGEMENT_PAGE, status: LimitRequestFilter }),
   reply: { schema: listOf(LimitRequestJson) },
   handle({ query: { status, limit }, after, principal, app }) {
-    const page = app.outbound.sharedLimit.list({
+    const page = app.outbound.accounts.sharedLimit.list({
       teamId: principal.teamId,
       status: limitStatusOf(status),
       limit,
@@ -90,7 +90,7 @@ const createRequest = route({
   async handle({ body, principal, app, request: facts }) {
     // Only one request can be pending: of two concurrent ones with the same tag, the second fails for that reason.
     if (facts.conditional) facts.matches(limitState(app, principal.teamId))
-    const { request, limit } = await app.outbound.sharedLimit.create(principal.teamId, {
+    const { request, limit } = await app.outbound.accounts.sharedLimit.create(principal.teamId, {
       reason: body.reason ?? null,
       requestedDailyLimit: body.requested_daily_limit ?? null,
     })
@@ -113,14 +113,14 @@ const cancelRequest = route({
   reply: { schema: RequestedLimit, etag: true },
   async handle({ params: { request_id }, principal, app, request: facts }) {
     if (facts.conditional) facts.matches(limitState(app, principal.teamId))
-    const { request, limit } = await app.outbound.sharedLimit.cancel(principal.teamId, request_id)
+    const { request, limit } = await app.outbound.accounts.sharedLimit.cancel(principal.teamId, request_id)
     const data = { request: presentLimitRequest(request), limit: presentLimit(limit) }
     return answer({ data, version: limitState(app, principal.teamId) })
   },
 })
 
 function limitState(app: Context, teamId: string): Static<typeof LimitState> {
-  const { sharedLimit } = app.outbound
+  const { sharedLimit } = app.outbound.accounts
   const pending = sharedLimit.pendingOf(teamId)
   return {
     limit: presentLimit(sharedLimit.limitOf(teamId)),

@@ -30,7 +30,7 @@ const listSuppressions = route({
   reply: { schema: listOf(SuppressionJson) },
   async handle({ query, after, principal, app }) {
     const { reason, limit } = query
-    const page = await app.outbound.suppressions.list(principal.teamId, {
+    const page = await app.outbound.queue.suppressions.list(principal.teamId, {
       search: searchOf(query),
       reason,
       limit,
@@ -69,7 +69,7 @@ const createSuppression = route({
   },
   reply: { schema: SuppressionJson, status: 201, otherwise: 'The address is already suppressed: the existing record.' },
   async handle({ body, principal, app }) {
-    const { suppressions } = app.outbound
+    const { suppressions } = app.outbound.queue
     const { record, created } = await suppressions.create(principal.teamId, body.email, body.note ?? null)
     const data = presentSuppression(record)
     return answer({ data, status: created ? 201 : 200 })
@@ -118,7 +118,7 @@ const importSuppressions = route({
   },
   async handle({ body: { addresses }, principal, app }) {
     const entries = addresses.map(({ email, note = null }) => ({ email, note }))
-    const results = await app.outbound.suppressions.createAll(principal.teamId, entries)
+    const results = await app.outbound.queue.suppressions.createAll(principal.teamId, entries)
     const count = (wanted: string) => results.filter((result) => result === wanted).length
     const invalid = results.flatMap((result, index) => (result === 'invalid' ? [index] : []))
     return { added: count('added'), known: count('known'), invalid }
@@ -138,7 +138,7 @@ const deleteSuppression = route({
   params: Type.Object({ suppression_id: Id('suppression') }),
   reply: { schema: DeletedOf('suppression') },
   async handle({ params: { suppression_id }, principal, app }) {
-    await app.outbound.suppressions.remove(principal.teamId, suppression_id)
+    await app.outbound.queue.suppressions.remove(principal.teamId, suppression_id)
     return { deleted: true, id: suppression_id }
   },
 })

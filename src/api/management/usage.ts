@@ -65,7 +65,7 @@ function limitsOf({ directory, people, outbound, sync, eventDispatch, config }: 
     used('mailboxes', directory.mailboxes.count(teamId)),
     used('members', people.members.count(teamId)),
     used('api_keys', directory.keys.count(teamId)),
-    used('providers', outbound.providers.count(teamId)),
+    used('providers', outbound.accounts.providers.count(teamId)),
     used('remote_accounts', sync.accounts.count(teamId), ACCOUNTS_PER_TEAM_MAX),
     used('webhooks', eventDispatch.webhooks.count(teamId), PER_TEAM_MAX),
     used('requests_per_minute', null, config.RATE_LIMIT_PER_MINUTE),

@@ -33,7 +33,7 @@ const readBilling = route({
   reply: { schema: TeamBilling },
   async handle({ params: { team_id: id }, app }) {
     requireTeam(app, id)
-    const { ledger } = app.outbound
+    const { ledger } = app.outbound.billing
     return presentTeamBilling(id, ledger.balance(app.db.read, id), {
       days: PERIOD_DAYS,
       summary: await ledger.summary(id, PERIOD_DAYS),
@@ -56,7 +56,7 @@ const listTransactions = route({
   async handle({ params: { team_id: id }, query, after, app }) {
     requireTeam(app, id)
     const { type, limit } = query
-    const page = await app.outbound.ledger.list(id, { type, search: searchOf(query), limit, after })
+    const page = await app.outbound.billing.ledger.list(id, { type, search: searchOf(query), limit, after })
     return { items: page.items.map(presentTransaction), next: page.next }
   },
 })

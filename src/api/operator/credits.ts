@@ -45,7 +45,7 @@ export const operatorCredits = route({
     // Stored with the entry: a lost response must not add the credit twice.
     return app.db.write((tx) => {
       const made = answer({
-        data: presentTransaction(app.outbound.ledger.creditIn(tx, team_id, credit)),
+        data: presentTransaction(app.outbound.billing.ledger.creditIn(tx, team_id, credit)),
         status: 201,
       })
       request.keep(tx, made)

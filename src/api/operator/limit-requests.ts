@@ -37,7 +37,7 @@ const listRequests = route({
   handle({ query, after, app }) {
     const { status, team_id: teamId, limit } = query
     const filter = { teamId, status: limitStatusOf(status), search: searchOf(query) }
-    const page = app.outbound.sharedLimit.list({ ...filter, limit, after })
+    const page = app.outbound.accounts.sharedLimit.list({ ...filter, limit, after })
     return { items: page.items.map(presentOperatorLimitRequest), next: page.next }
   },
 })
@@ -71,7 +71,7 @@ const approveRequest = route({
   reply: { schema: OperatorLimitRequest },
   async handle({ params: { request_id }, body, app }) {
     const decision = { approvedDailyLimit: body.approved_daily_limit, note: body.decision_note ?? null }
-    return presentOperatorLimitRequest(await app.outbound.sharedLimit.approve(request_id, decision))
+    return presentOperatorLimitRequest(await app.outbound.accounts.sharedLimit.approve(request_id, decision))
   },
 })
 
@@ -98,7 +98,7 @@ const denyRequest = route({
   reply: { schema: OperatorLimitRequest },
   async handle({ params: { request_id }, body, app }) {
     const note = body?.decision_note ?? null
-    return presentOperatorLimitRequest(await app.outbound.sharedLimit.deny(request_id, { note }))
+    return presentOperatorLimitRequest(await app.outbound.accounts.sharedLimit.deny(request_id, { note }))
   },
 })
 

@@ -28,7 +28,7 @@ async function readMetrics(app: Context): Promise<string> {
   await agents(app, registry)
   submission(app, registry)
   remotes(app, registry)
-  const { queued, leased, oldestDueAt } = await app.outbound.queue.depth()
+  const { queued, leased, oldestDueAt } = await app.outbound.queue.entries.depth()
   gauge('queue_deliveries', 'Deliveries in the queue.', queued)
   gauge('queue_in_hand', 'Deliveries with an attempt in progress.', leased)
   const age = oldestDueAt === null ? 0 : Math.max(0, app.clock.now() - oldestDueAt) / 1000
@@ -103,7 +103,7 @@ function submission(app: Context, registry: Registry): void {
     labelNames: ['result'],
     registers: [registry],
   })
-  for (const [result, count] of Object.entries(app.outbound.rawSubmitter.results)) metric.inc({ result }, count)
+  for (const [result, count] of Object.entries(app.outbound.submit.rawSubmitter.results)) metric.inc({ result }, count)
 }
 
 function remotes({ sync, clock }: Context, registry: Registry): void {

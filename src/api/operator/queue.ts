@@ -46,7 +46,7 @@ const listQueue = route({
   }),
   reply: { schema: listOf(QueueEntry) },
   async handle({ query: { team_id: teamId, domain, limit }, after, app }) {
-    const page = await app.outbound.queuedMessages.list({ teamId, lane: domain?.toLowerCase(), limit, after })
+    const page = await app.outbound.queue.messages.list({ teamId, lane: domain?.toLowerCase(), limit, after })
     return { items: page.items.map(present), next: page.next }
   },
 })
@@ -64,7 +64,7 @@ const retryQueuedMessage = route({
   params,
   reply: { schema: Changed('QueueRetried', 'Number of its deliveries that are now due.') },
   async handle({ params: { email_id }, app }) {
-    return { message_id: email_id, deliveries: await app.outbound.queuedMessages.retry(email_id) }
+    return { message_id: email_id, deliveries: await app.outbound.queue.messages.retry(email_id) }
   },
 })
 
@@ -81,7 +81,7 @@ const dropQueuedMessage = route({
   params,
   reply: { schema: Changed('QueueDropped', 'Number of its deliveries that were dropped.') },
   async handle({ params: { email_id }, app }) {
-    return { message_id: email_id, deliveries: await app.outbound.queuedMessages.drop(email_id) }
+    return { message_id: email_id, deliveries: await app.outbound.queue.messages.drop(email_id) }
   },
 })
 

@@ -102,7 +102,7 @@ const updateTeam = route({
     const team = await app.db.write((tx) => {
       const changed = app.directory.teams.changeIn(tx, id, { name, status })
       if (enabled !== undefined || limit !== undefined) {
-        app.outbound.sharedLimit.setDailyIn(tx, id, { enabled, limit })
+        app.outbound.accounts.sharedLimit.setDailyIn(tx, id, { enabled, limit })
       }
       return changed
     })

@@ -24,7 +24,14 @@ export const OperatorTeam = record('OperatorTeam', 'A team, with its permission 
 export type OperatorTeam = Static<typeof OperatorTeam>
 
 /** A team with its present limit. */
-export function operatorTeam({ outbound: { sharedLimit } }: Context, team: Team): OperatorTeam {
+export function operatorTeam(
+  {
+    outbound: {
+      accounts: { sharedLimit },
+    },
+  }: Context,
+  team: Team,
+): OperatorTeam {
   const { dailyLimit } = sharedLimit.limitOf(team.id)
   return present(team, sharedLimit.isEnabled(team.id), dailyLimit)
 }

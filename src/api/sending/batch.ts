@@ -73,7 +73,7 @@ export const sendBatch = route({
       const read = await Promise.all(messages.map((one) => ('mail' in one ? withContent(app, principal, one) : one)))
       const messagesToSend = read.flatMap((one) => ('mail' in one ? [one.mail] : []))
       const present = (submitted: readonly Submitted[]) => presentResults(read, submitted, app.config.APP_ORIGIN)
-      const submitted = await app.outbound.submitter.submit(
+      const submitted = await app.outbound.submit.submitter.submit(
         { ...principal, source: 'batch_api' },
         messagesToSend,
         (tx, done) => request.keep(tx, { data: present(done) }),

@@ -49,7 +49,7 @@ const sendEmail = route({
     const sender = { ...principal, source: 'batch_api' as const }
     const [submitted] = await withSendingMemory(app, principal, [body], async () => {
       const mail = await loadContent(app, principal, body)
-      return app.outbound.submitter.submit(sender, [mail], (tx, [one]) => request.keep(tx, present(one!)))
+      return app.outbound.submit.submitter.submit(sender, [mail], (tx, [one]) => request.keep(tx, present(one!)))
     })
     return answer(present(submitted!))
   },
@@ -80,7 +80,7 @@ const cancelEmail = route({
     const mailboxId = principal.kind === 'mailbox' ? principal.mailboxId : null
     // Its copy moves to Drafts: a suspended mailbox must not change.
     if (principal.kind === 'mailbox') writableAccountOf(app, principal)
-    const at = await app.outbound.cancelling.cancelEmail(principal.teamId, mailboxId, message_id)
+    const at = await app.outbound.submit.cancelling.cancelEmail(principal.teamId, mailboxId, message_id)
     return { message_id, status: 'canceled', canceled_at: isoTime(at) }
   },
 })

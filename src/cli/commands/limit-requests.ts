@@ -31,7 +31,7 @@ export const limitRequestList: Command = {
     const { directory, outbound } = await call.open()
     const team = call.text('team')
     const teamId = team === undefined ? undefined : chooseTeam(directory, team).id
-    const page = outbound.sharedLimit.list({ teamId, status, limit, after: null })
+    const page = outbound.accounts.sharedLimit.list({ teamId, status, limit, after: null })
     const rows = page.items.map(presentOperatorLimitRequest)
     return listOutput(rows, page.next !== null, {
       none: 'There are no requests.',
@@ -53,7 +53,7 @@ export const limitRequestApprove: Command = {
     if (!/^\d{1,9}$/.test(text)) throw new ProductError('invalid_parameter', 'The limit must be a whole number.')
     const { outbound } = await call.open()
     const decision = { approvedDailyLimit: Number(text), note: call.text('note') ?? null }
-    const request = presentOperatorLimitRequest(await outbound.sharedLimit.approve(id, decision))
+    const request = presentOperatorLimitRequest(await outbound.accounts.sharedLimit.approve(id, decision))
     return { data: request, lines: [`Team ${request.team_id} may send ${text} a day from now on.`] }
   },
 }
@@ -67,7 +67,7 @@ export const limitRequestDeny: Command = {
     const id = checkId(call.operands[0]!)
     const { outbound } = await call.open()
     const request = presentOperatorLimitRequest(
-      await outbound.sharedLimit.deny(id, { note: call.text('note') ?? null }),
+      await outbound.accounts.sharedLimit.deny(id, { note: call.text('note') ?? null }),
     )
     return { data: request, lines: [`The request of team ${request.team_id} is denied.`] }
   },

@@ -123,7 +123,7 @@ class Tail {
   async #accepted(from: number, limit: number, isFollowing: boolean): Promise<Entry[]> {
     const { teamId, mailboxId, direction } = this.#scope
     if (direction === 'in') return []
-    const page = await this.#app.outbound.log.list(teamId, { mailboxId, from }, { limit, after: null })
+    const page = await this.#app.outbound.log.deliveries.list(teamId, { mailboxId, from }, { limit, after: null })
     return page.items
       .filter((row) => this.#isNew(row))
       .map((row) => deliveryEntry(row, isFollowing ? 'queued' : row.status))
@@ -138,7 +138,7 @@ class Tail {
     return found.flatMap(({ event }) => {
       const { delivery_log_id: id, mailbox_id: mailbox } = event.data
       if (typeof id !== 'string' || (mailboxId !== undefined && mailbox !== mailboxId)) return []
-      const row = this.#app.outbound.log.get(teamId, id)
+      const row = this.#app.outbound.log.deliveries.get(teamId, id)
       if (row === undefined) return []
       const entry = deliveryEntry(row, event.type.replace(/^message\./, '').replace('delivery_', ''))
       return [{ ...entry, at: Date.parse(event.created_at) }]

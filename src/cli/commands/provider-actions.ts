@@ -16,7 +16,7 @@ export const providerTest: Command = {
     const app = await call.open()
     const { id, name, teamId } = chooseProvider(app, call.operands[0]!)
     const tested = await inOptionNames({ to_email: '--to' }, () =>
-      app.outbound.providers.test(teamId, id, call.text('to') ?? null),
+      app.outbound.accounts.providers.test(teamId, id, call.text('to') ?? null),
     )
     const data = presentTest(tested)
     const lines = [`${name} (${id}): ${data.message}`, `  stage ${data.stage}, ${data.latency_ms} ms`]
@@ -32,14 +32,14 @@ export const providerActivate: Command = {
   words: 'provider activate',
   summary: 'Activate a sending account; it is used once a check has succeeded.',
   operands: [PROVIDER_OPERAND],
-  run: (call) => change(call, ({ outbound }, { teamId, id }) => outbound.providers.activate(teamId, id)),
+  run: (call) => change(call, ({ outbound }, { teamId, id }) => outbound.accounts.providers.activate(teamId, id)),
 }
 
 export const providerDeactivate: Command = {
   words: 'provider deactivate',
   summary: 'Deactivate a sending account; queued messages are routed to others.',
   operands: [PROVIDER_OPERAND],
-  run: (call) => change(call, ({ outbound }, { teamId, id }) => outbound.providers.deactivate(teamId, id)),
+  run: (call) => change(call, ({ outbound }, { teamId, id }) => outbound.accounts.providers.deactivate(teamId, id)),
 }
 
 export const providerDelete: Command = {
@@ -49,7 +49,7 @@ export const providerDelete: Command = {
   async run(call) {
     const app = await call.open()
     const { id, name, teamId } = chooseProvider(app, call.operands[0]!)
-    await app.outbound.providers.remove(teamId, id)
+    await app.outbound.accounts.providers.remove(teamId, id)
     return { data: { id, team_id: teamId, deleted: true }, lines: [`${name} (${id}) is deleted.`] }
   },
 }

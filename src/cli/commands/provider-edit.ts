@@ -77,7 +77,7 @@ export const providerCreate: Command = {
     const team = chooseTeam(directory, call.text('team'))
     const provider = await inOptionNames(NAMES, () => {
       if (!checkNew.passes(body)) throw wrongBody(checkNew.issues(body))
-      return outbound.providers.create(team.id, readNewProvider(body as ProviderCreate))
+      return outbound.accounts.providers.create(team.id, readNewProvider(body as ProviderCreate))
     })
     await noteOpened(app, providerCreate.words, provider)
     const row = presentProvider(provider)
@@ -106,7 +106,7 @@ export const providerUpdate: Command = {
     const { teamId, id } = chooseProvider(app, call.operands[0]!)
     const provider = await inOptionNames({ ...NAMES, smtp_password: '--password-stdin' }, () => {
       if (!checkChange.passes(body)) throw wrongBody(checkChange.issues(body))
-      return app.outbound.providers.update(teamId, id, readProvider(body as ProviderUpdate))
+      return app.outbound.accounts.providers.update(teamId, id, readProvider(body as ProviderUpdate))
     })
     if (given.smtp_host !== undefined) await noteOpened(app, providerUpdate.words, provider)
     const row = presentProvider(provider)
@@ -130,7 +130,7 @@ export const providerConnect: Command = {
     const { directory, outbound } = await call.open()
     const team = chooseTeam(directory, call.text('team'))
     const input = { type: `${type}_api` as const, name: call.text('name') ?? type, redirectAfter: null }
-    const { authorizationUrl, stateExpiresAt } = await outbound.oauth.authorize(team.id, input)
+    const { authorizationUrl, stateExpiresAt } = await outbound.accounts.oauth.authorize(team.id, input)
     const until = isoTime(stateExpiresAt)
     return {
       data: { authorization_url: authorizationUrl, state_expires_at: until },

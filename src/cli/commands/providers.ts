@@ -31,7 +31,7 @@ export const providerList: Command = {
     const limit = readLimit(call)
     const { directory, outbound } = await call.open()
     const team = chooseTeam(directory, call.text('team'))
-    const page = outbound.providers.list(team.id, { status, type, limit, after: null })
+    const page = outbound.accounts.providers.list(team.id, { status, type, limit, after: null })
     const rows = page.items.map(presentProvider)
     return listOutput(rows, page.next !== null, {
       none: 'There are no sending accounts. Add one with mailstead provider create.',
@@ -54,7 +54,7 @@ export const providerShow: Command = {
 /** @throws ProductError invalid_parameter, not_found */
 export function chooseProvider({ outbound }: Context, text: string): Provider {
   const id = checkId(text, PROVIDER_ID, PROVIDER_OPERAND)
-  const provider = outbound.providers.byId(id)
+  const provider = outbound.accounts.providers.byId(id)
   if (provider === undefined) throw new ProductError('not_found', `There is no sending account ${id}.`)
   return provider
 }

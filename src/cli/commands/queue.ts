@@ -19,7 +19,7 @@ export const queueList: Command = {
   async run(call) {
     const limit = readLimit(call)
     const { outbound } = await call.open()
-    const page = await outbound.queuedMessages.list({ lane: call.text('domain')?.toLowerCase(), limit, after: null })
+    const page = await outbound.queue.messages.list({ lane: call.text('domain')?.toLowerCase(), limit, after: null })
     const rows = page.items.map(present)
     return listOutput(rows, page.next !== null, {
       none: 'The queue is empty.',
@@ -36,7 +36,7 @@ export const queueRetry: Command = {
   async run(call) {
     const id = checkId(call.operands[0]!)
     const { outbound } = await call.open()
-    const deliveries = await outbound.queuedMessages.retry(id)
+    const deliveries = await outbound.queue.messages.retry(id)
     return { data: { message_id: id, deliveries }, lines: [`${countOf(deliveries)} of ${id} scheduled for retry now.`] }
   },
 }
@@ -48,7 +48,7 @@ export const queueDrop: Command = {
   async run(call) {
     const id = checkId(call.operands[0]!)
     const { outbound } = await call.open()
-    const deliveries = await outbound.queuedMessages.drop(id)
+    const deliveries = await outbound.queue.messages.drop(id)
     return { data: { message_id: id, deliveries }, lines: [`${countOf(deliveries)} of ${id} dropped.`] }
   },
 }

@@ -66,7 +66,7 @@ export const send: Command = {
     const app = await call.open()
     const { sender, name } = senderOf(app, from, call.text('team'))
     const [submitted] = await inOptionNames({ ...NAMES, ...typedNames(call) }, async () => {
-      const made = await app.outbound.submitter.submit(sender, [readOutgoing(body, 'body').mail])
+      const made = await app.outbound.submit.submitter.submit(sender, [readOutgoing(body, 'body').mail])
       if (made[0]!.kind === 'failed') throw made[0]!.error
       return made
     })

@@ -28,7 +28,7 @@ export const suppressionList: Command = {
     const { directory, outbound } = await call.open()
     const team = chooseTeam(directory, call.text('team'))
     const filter = { reason, search: call.text('search'), limit, after: null }
-    const page = await outbound.suppressions.list(team.id, filter)
+    const page = await outbound.queue.suppressions.list(team.id, filter)
     const rows = page.items.map(presentSuppression)
     return listOutput(rows, page.next !== null, {
       none: 'No address is suppressed.',
@@ -50,7 +50,7 @@ export const suppressionAdd: Command = {
     }
     const { directory, outbound } = await call.open()
     const team = chooseTeam(directory, call.text('team'))
-    const { record, created } = await outbound.suppressions.create(team.id, call.operands[0]!, note)
+    const { record, created } = await outbound.queue.suppressions.create(team.id, call.operands[0]!, note)
     const row = presentSuppression(record)
     const line = created
       ? `${row.email} is suppressed for ${team.name}.`
@@ -68,9 +68,9 @@ export const suppressionRemove: Command = {
     const email = call.operands[0]!
     const { directory, outbound } = await call.open()
     const team = chooseTeam(directory, call.text('team'))
-    const found = outbound.suppressions.ofAddress(team.id, email)
+    const found = outbound.queue.suppressions.ofAddress(team.id, email)
     if (found === undefined) throw new ProductError('not_found', `${email} is not suppressed for ${team.name}.`)
-    await outbound.suppressions.remove(team.id, found.id)
+    await outbound.queue.suppressions.remove(team.id, found.id)
     const data = { id: found.id, email: found.email, team_id: team.id, deleted: true }
     return { data, lines: [`${found.email} is no longer suppressed for ${team.name}.`] }
   },

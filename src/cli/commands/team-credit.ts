@@ -27,7 +27,11 @@ export const teamCredit: Command = {
     const { directory, outbound } = await call.open()
     const team = chooseTeam(directory, call.text('team'))
     const description = call.text('description') ?? 'command line'
-    const made = await outbound.ledger.credit(team.id, { type, amount: call.has('less') ? -given : given, description })
+    const made = await outbound.billing.ledger.credit(team.id, {
+      type,
+      amount: call.has('less') ? -given : given,
+      description,
+    })
     return {
       data: presentTransaction(made),
       lines: [

@@ -48,7 +48,7 @@ export const teamUpdate: Command = {
     const { id } = chooseTeam(app.directory, call.operands[0])
     const team = await app.db.write((tx) => {
       if (ses !== undefined || limit !== undefined) {
-        app.outbound.sharedLimit.setDailyIn(tx, id, { enabled: ses && ses === 'on', limit })
+        app.outbound.accounts.sharedLimit.setDailyIn(tx, id, { enabled: ses && ses === 'on', limit })
       }
       return app.directory.teams.changeIn(tx, id, { name })
     })

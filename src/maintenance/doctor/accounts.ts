@@ -11,7 +11,7 @@ const UNCHECKED_MS = HOUR_MS
 const NAMED_MAX = 50
 
 export function checkAccounts({ outbound, clock }: Pick<DoctorDeps, 'outbound' | 'clock'>): Finding[] {
-  const { working, troubled } = outbound.providers.health.overview()
+  const { working, troubled } = outbound.accounts.providers.health.overview()
   return accountFindings(troubled, working, clock.now())
 }
 

@@ -9,7 +9,7 @@ const LATE_MS = 15 * MINUTE_MS
 const STUCK_MS = DAY_MS
 
 export async function checkBacklog(app: DoctorDeps): Promise<Finding[]> {
-  const { queued, oldestDueAt } = await app.outbound.queue.depth()
+  const { queued, oldestDueAt } = await app.outbound.queue.entries.depth()
   const { undispatched, pending, lagMs } = await app.eventDispatch.backlog()
   const late = oldestDueAt === null ? 0 : app.clock.now() - oldestDueAt
   const unprepared = app.store.outlining.left()

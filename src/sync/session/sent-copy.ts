@@ -25,7 +25,7 @@ const SENT_LABEL = '\\Sent'
 interface Deps {
   clock: Clock
   store: Pick<Store, 'accounts' | 'mail' | 'submissions'>
-  outbound: { emails: Pick<Outbound['emails'], 'byId' | 'deliveriesOf'> }
+  outbound: { log: { emails: Pick<Outbound['log']['emails'], 'byId' | 'deliveriesOf'> } }
 }
 
 /** When the message with a number may be stored at the server: a sent one not before its server had the time to save it. */
@@ -34,8 +34,8 @@ export function appendDue({ clock, store, outbound }: Deps, account: RemoteAccou
   const id = store.mail.rows([message]).get(message)?.id
   const submission = mail && id !== undefined ? store.submissions.byMessage(mail, id) : undefined
   if (submission === undefined) return { isDue: true, isSent: false }
-  const email = outbound.emails.byId(submission.emailId)
-  const deliveries = email === undefined ? [] : outbound.emails.deliveriesOf(email.n)
+  const email = outbound.log.emails.byId(submission.emailId)
+  const deliveries = email === undefined ? [] : outbound.log.emails.deliveriesOf(email.n)
   const now = clock.now()
   if (deliveries.some(({ status }) => status === 'pending')) return { isDue: false, at: now + SAVED_WITHIN_MS }
   const at = Math.max(0, ...deliveries.map(({ updatedAt }) => updatedAt)) + SAVED_WITHIN_MS

@@ -34,7 +34,7 @@ test('an account is attached, shown, paused, resumed and ended', async () => {
   await cli.given('secret').refused(['remote', 'add', email, '--imap', '10.0.0.1'], '--imap', 'private network')
   const made = await cli.given('secret\n').json(...add)
   assert.deepEqual([made.status, made.imap_port, made.mode, made.name], ['pending', 1993, 'mirror', 'Ana'])
-  assert.equal(app.outbound.providers.secretsOf({ id: made.provider_id }).smtpPassword, 'secret')
+  assert.equal(app.outbound.accounts.providers.secretsOf({ id: made.provider_id }).smtpPassword, 'secret')
   await cli.given('secret').refused(add, 'in use by an outside account')
   await become(made.id, { status: 'active', import_state: 'done', import_total: 12, import_done: 12 })
   const listed = await cli.run('remote', 'list', '--status', 'active')

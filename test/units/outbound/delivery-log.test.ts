@@ -57,7 +57,7 @@ async function found(filter: DeliveryFilter, limit = 100): Promise<number[]> {
   const times: number[] = []
   let after: PageKey | null = null
   do {
-    const page = await appliance.app.outbound.log.list(team, filter, { limit, after })
+    const page = await appliance.app.outbound.log.deliveries.list(team, filter, { limit, after })
     times.push(...page.items.map(({ createdAt }) => createdAt))
     after = page.next
   } while (after !== null)
@@ -68,34 +68,34 @@ test('a row says what became of a mail for one recipient', async () => {
   const mailboxId = newId('mailbox')
   const from = { email: 'ana@shop.test', name: 'Ana' }
   const [id] = await accept({ outcome: taken, mailboxId, from, subject: 'Order', sizeBytes: 4821 })
-  const [row] = (await appliance.app.outbound.log.list(team, {}, { limit: 5, after: null })).items
+  const [row] = (await appliance.app.outbound.log.deliveries.list(team, {}, { limit: 5, after: null })).items
   const shown = {
     ...{ id: row!.id, to: 'ana@customer.test', status: 'sent', statusReason: null, attempts: 0 },
     ...{ providerId: CARRIER.id, providerName: CARRIER.name, sentFromEmail: from.email, sentAt: appliance.clock.now() },
     ...{ createdAt: 1000, emailId: id, mailboxId, fromEmail: from.email, subject: 'Order', sizeBytes: 4821 },
   }
   assert.deepEqual(row, shown)
-  const { timeline, ...whole } = appliance.app.outbound.log.get(team, row!.id)!
+  const { timeline, ...whole } = appliance.app.outbound.log.deliveries.get(team, row!.id)!
   assert.deepEqual(whole, shown)
   assert.deepEqual(timeline, [
     { at: 1000, type: 'accepted', detail: 'Accepted.', smtpCode: null, nextAt: null },
     { at: appliance.clock.now(), type: 'sent', detail: '250 Ok', smtpCode: 250, nextAt: null },
   ])
-  assert.equal(appliance.app.outbound.log.get(newId('team'), row!.id), undefined)
-  assert.equal(appliance.app.outbound.log.get(team, newId('deliveryLog')), undefined)
+  assert.equal(appliance.app.outbound.log.deliveries.get(newId('team'), row!.id), undefined)
+  assert.equal(appliance.app.outbound.log.deliveries.get(team, newId('deliveryLog')), undefined)
 })
 
 test('rows come newest first, page by page, whatever is accepted meanwhile', async () => {
   await accept(...[3, 1, 2, 2, 2].map((queuedAt) => ({ queuedAt })))
   assert.deepEqual(await found({}, 2), [3, 2, 2, 2, 1])
-  const first = await appliance.app.outbound.log.list(team, {}, { limit: 2, after: null })
+  const first = await appliance.app.outbound.log.deliveries.list(team, {}, { limit: 2, after: null })
   await accept({ queuedAt: 9 })
-  const second = await appliance.app.outbound.log.list(team, {}, { limit: 2, after: first.next })
+  const second = await appliance.app.outbound.log.deliveries.list(team, {}, { limit: 2, after: first.next })
   assert.deepEqual(
     second.items.map(({ createdAt }) => createdAt),
     [2, 2],
   )
-  assert.equal((await appliance.app.outbound.log.list(team, {}, { limit: 6, after: null })).next, null)
+  assert.equal((await appliance.app.outbound.log.deliveries.list(team, {}, { limit: 6, after: null })).next, null)
 })
 
 test('every filter keeps what it says, alone and with others', async () => {
@@ -182,7 +182,7 @@ describe('pruning', () => {
     appliance.app.db.read.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`)!.count
 
   test('erases what is old and has ended, with everything that hangs on it', async () => {
-    const { log } = appliance.app.outbound
+    const { deliveries: log } = appliance.app.outbound.log
     await log.prune(10 ** 15)
     const before = { emails: count('emails'), deliveries: count('deliveries') }
     const old = Array.from({ length: 450 }, (_, index) => ({
@@ -212,7 +212,7 @@ describe('pruning', () => {
       return all(sql, values)
     }
     try {
-      assert.equal(await appliance.app.outbound.log.prune(4000), 1)
+      assert.equal(await appliance.app.outbound.log.deliveries.prune(4000), 1)
     } finally {
       Object.assign(appliance.app.db.scan, scan)
     }

@@ -103,7 +103,7 @@ test('a try is counted, and the way it goes is noted with its reason', async () 
   const [one, two] = appliance.emails.deliveriesOf(email.n)
   assert.deepEqual([one!.attempts, one!.providerId, one!.providerName], [1, CARRIER.id, CARRIER.name])
   assert.deepEqual([two!.attempts, two!.providerId, two!.providerName], [2, CARRIER.id, CARRIER.name])
-  const shown = appliance.app.outbound.log.get(appliance.teamId, one!.id)!
+  const shown = appliance.app.outbound.log.deliveries.get(appliance.teamId, one!.id)!
   assert.deepEqual(
     shown.timeline.map(({ type, detail }) => [type, detail]),
     [

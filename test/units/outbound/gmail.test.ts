@@ -15,7 +15,7 @@ after(async () => {
   await google[Symbol.asyncDispose]()
 })
 const { app } = appliance
-const parts = { ...app, providers: app.outbound.providers }
+const parts = { ...app, providers: app.outbound.accounts.providers }
 const SCOPES = ['https://www.googleapis.com/auth/gmail.send', 'https://www.googleapis.com/auth/gmail.metadata']
 const SEND = '/messages/send'
 

@@ -18,7 +18,7 @@ after(async () => {
   await microsoft[Symbol.asyncDispose]()
 })
 const { app, clock, teamId } = appliance
-const { oauth } = app.outbound
+const { oauth } = app.outbound.accounts
 
 beforeEach(() => {
   google.issuer.person = { email: 'ana@shop.test' }
@@ -152,7 +152,7 @@ test('a denied consent changes nothing', async () => {
 test('a declined scope is reported, and no account is created', async () => {
   google.issuer.person = { email: 'half@shop.test', allows: ['https://www.googleapis.com/auth/gmail.send'] }
   assert.equal((await oauth.callback('gmail_api', await visit(await begin()))).kind, 'incomplete')
-  const { items } = app.outbound.providers.list(teamId, { limit: 100, after: null })
+  const { items } = app.outbound.accounts.providers.list(teamId, { limit: 100, after: null })
   assert.ok(items.every(({ oauthEmail }) => oauthEmail !== 'half@shop.test'))
 })
 
@@ -254,7 +254,7 @@ test('a person is sent on only to pages of the console', async () => {
 
 test('without a client of the operator there is nothing to connect to', async () => {
   const config = { ...app.config, GOOGLE_CLIENT_ID: '' }
-  const closed = new OAuth({ ...app, config, providers: app.outbound.providers })
+  const closed = new OAuth({ ...app, config, providers: app.outbound.accounts.providers })
   const asked = { type: 'gmail_api' as const, name: 'Ana', redirectAfter: null }
   await assert.rejects(closed.authorize(teamId, asked), failure('service_unavailable'))
   await closed.close()

@@ -15,7 +15,7 @@ after(async () => {
   await microsoft[Symbol.asyncDispose]()
 })
 const { app } = appliance
-const parts = { ...app, providers: app.outbound.providers }
+const parts = { ...app, providers: app.outbound.accounts.providers }
 const SCOPES = ['offline_access', 'Mail.Send', 'Mail.ReadBasic', 'User.Read']
 const SEND = '/sendMail'
 

@@ -316,7 +316,7 @@ test('against a real server: a wrong password is an error, the right one is not'
       else done(new Error('No.'))
     },
   })
-  const { providers: real } = app.outbound
+  const { providers: real } = app.outbound.accounts
   const account = { ...ACCOUNT, smtpHost: '127.0.0.1', smtpPort: server.port, smtpProtocol: 'none' as const }
   const made = await real.create(team, { ...account, smtpPassword: 'wrong' })
   await real.health.checkDue()

@@ -16,7 +16,7 @@ const DAY = 24 * 60 * MINUTE
 const appliance = await openAccounts({ SES_ACCESS_KEY_ID: 'AKIA', SES_SECRET_ACCESS_KEY: 'x' })
 after(() => appliance[Symbol.asyncDispose]())
 const { app, clock } = appliance
-const { providers, groups, sharedLimit } = app.outbound
+const { providers, groups, sharedLimit } = app.outbound.accounts
 const drawn = new Random(1)
 const parts = { ...app, providers, groups, sharedLimit, random: () => drawn.next() }
 const router = new Router(parts)

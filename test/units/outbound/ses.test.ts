@@ -20,7 +20,7 @@ after(async () => {
   await ses[Symbol.asyncDispose]()
 })
 const { app, teamId } = appliance
-const { sharedLimit, providers } = app.outbound
+const { sharedLimit, providers } = app.outbound.accounts
 const parts = { ...app, sharedLimit }
 await sharedLimit.setDaily(teamId, true, 1000)
 const provider = (await providers.connections.sharedOf(teamId))!

@@ -10,7 +10,7 @@ import { failure } from '../../support/directory.ts'
 const appliance = await openAccounts({ SES_ACCESS_KEY_ID: 'AKIA', SES_SECRET_ACCESS_KEY: 'x' })
 after(() => appliance[Symbol.asyncDispose]())
 const { app, clock } = appliance
-const { sharedLimit: shared, providers } = app.outbound
+const { sharedLimit: shared, providers } = app.outbound.accounts
 const DAY = 86_400_000
 let team = ''
 

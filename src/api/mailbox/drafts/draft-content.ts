@@ -59,7 +59,7 @@ export async function prepareDraft(
 ): Promise<PreparedDraft> {
   const packed = await packBodies(bodies)
   const { composed, sizes } = await withMail(app, account, { members, bodies }, async (mail) => ({
-    composed: await app.outbound.submitter.composeDraft(sender, mail, id),
+    composed: await app.outbound.submit.submitter.composeDraft(sender, mail, id),
     sizes: mail.attachments.map((file) => file.sizeBytes),
   }))
   const { written, original, bcc, from } = composed
@@ -258,7 +258,7 @@ async function problemsOf(
   const files = mail.attachments.map((file, index) => ({ ...file, sizeBytes: sizes[index] ?? 0 }))
   // A missing subject is reported once.
   const subject = mail.subject === '' ? '-' : mail.subject
-  problems.push(...(await app.outbound.submitter.problems(sender, { ...mail, subject, attachments: files })))
+  problems.push(...(await app.outbound.submit.submitter.problems(sender, { ...mail, subject, attachments: files })))
   for (const [index, size] of sizes.entries()) {
     if (size !== null) continue
     const field = `attachments.${index}.blob_id`

@@ -142,7 +142,7 @@ export function oldContent(
 export async function release(app: Context, { hashes, until }: OldContent): Promise<void> {
   for (const { hash, sizeBytes } of hashes) {
     if (sizeBytes < RELEASED_FROM) continue
-    await app.store.blobs.release(hash, until, (some) => namedBlobs(app.store, app.outbound, some))
+    await app.store.blobs.release(hash, until, (some) => namedBlobs(app.store, app.outbound.log, some))
   }
 }
 

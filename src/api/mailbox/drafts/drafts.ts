@@ -192,7 +192,7 @@ const sendDraft = route({
     const source = { members: draft.members, bodies: await bodiesOf(app, draft) }
     const sender = { ...principal, source: 'mailbox_api' } as const
     const [submitted] = await withMail(app, account, source, (mail) =>
-      app.outbound.submitter.submit(sender, [{ ...mail, freedBytes }], (tx, [one]) => {
+      app.outbound.submit.submitter.submit(sender, [{ ...mail, freedBytes }], (tx, [one]) => {
         removeSent(tx, { app, account }, draft, one!)
         request.keep(tx, sentAnswer(one!))
       }),

@@ -92,7 +92,7 @@ export function deliveryOf(app: Context, account: Account, id: string): Message[
 
 /** Delivery status of a message this mailbox sent; null for one it received. */
 function sentAs(app: Context, account: Account, id: string): MessageContext['sent'] {
-  const { emails } = app.outbound
+  const { emails } = app.outbound.log
   const submission = app.store.submissions.byMessage(account, id)
   if (submission === undefined) return null
   const { emailId, id: submissionId } = submission

@@ -56,7 +56,7 @@ export const sendMessage = route({
     const account = accountOf(app, principal)
     const [submitted] = await withSendingMemory(app, principal, [body], async () => {
       const mail = { ...body.mail, attachments: await withUploads(app, account, body) }
-      return app.outbound.submitter.submit({ ...principal, source: 'mailbox_api' }, [mail], (tx, [one]) =>
+      return app.outbound.submit.submitter.submit({ ...principal, source: 'mailbox_api' }, [mail], (tx, [one]) =>
         request.keep(tx, sentAnswer(one!)),
       )
     })

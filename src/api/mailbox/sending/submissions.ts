@@ -140,7 +140,7 @@ const cancelSubmission = route({
     const account = writableAccountOf(app, principal)
     // Of two concurrent requests with the same tag, the second fails because the submission is cancelled already.
     if (request.conditional) request.matches(shown(app, account, id))
-    await app.outbound.cancelling.cancel(account, id)
+    await app.outbound.submit.cancelling.cancel(account, id)
     return shown(app, account, id)
   },
 })
@@ -156,7 +156,7 @@ function draftOf(app: Context, account: Account, messageId: string): string | nu
 }
 
 function present(app: Context, account: Account, kept: Kept): Static<typeof Submission> {
-  const { emails } = app.outbound
+  const { emails } = app.outbound.log
   const email = emails.byId(kept.emailId)
   const deliveries = email === undefined ? [] : emails.deliveriesOf(email.n)
   const now = app.trustedClock.now()
@@ -190,7 +190,7 @@ function present(app: Context, account: Account, kept: Kept): Static<typeof Subm
 export function submissionNow(app: Context, account: Account, id: string) {
   const kept = app.store.submissions.get(account, id)
   if (kept === undefined) return undefined
-  const { emails } = app.outbound
+  const { emails } = app.outbound.log
   const email = emails.byId(kept.emailId)
   return statusOf(kept, email === undefined ? [] : emails.deliveriesOf(email.n), app.trustedClock.now())
 }

@@ -26,7 +26,7 @@ const fresh = (extra = '') => Buffer.from(`${extra}Message-ID: <${++count}@house
 
 /** Each hand-over is of a message of its own unless it says which. */
 const hand = (given: Partial<AnyHandover> = {}) =>
-  app.outbound.transports
+  app.outbound.accounts.transports
     .local()
     .hand(handover({ emailId: `eml_${++count}`, recipients: ['ben@in.test'], bytes: fresh(), ...given }))
 
