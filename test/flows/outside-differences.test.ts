@@ -42,6 +42,32 @@ test('a folder whose name the server refuses is named until it has another one',
   assert.equal(mailbox.account.folder('ab').messages.size, 1)
 })
 
+test('a folder whose name the server takes and hides stays with its messages, and is named', async () => {
+  const mailbox = await models.attach({}, (account) => {
+    account.add('INBOX', modelMessage())
+    account.create('Work')
+    account.add('Work', modelMessage())
+    for (const path of ['.new', '.renamed']) account.hidden.add(path)
+  })
+  await mailbox.settle(1)
+  const { store, mail } = mailbox
+  const { id } = await createFolder(mailbox, '.new', null)
+  await mailbox.import(modelMessage(), id)
+  const { id: work } = store.folders.paths(mail).find(({ path }) => path === 'Work')!
+  await store.folderEdits.update(mail, work, { name: '.renamed' }, () => {})
+  await mailbox.settle(4)
+  assert.deepEqual((await named(mailbox)).sort(), [
+    ['folder_name', '.new'],
+    ['folder_name', '.renamed'],
+  ])
+  assert.deepEqual([mailbox.here().length, mailbox.there().length], [3, 2])
+  await store.folderEdits.update(mail, id, { name: 'New' }, () => {})
+  await store.folderEdits.update(mail, work, { name: 'Renamed' }, () => {})
+  await mailbox.settle(3)
+  assert.deepEqual(await named(mailbox), [])
+  mailbox.assertEqual('with other names')
+})
+
 const idsOf = (mailbox: ModelMailbox) =>
   [...mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()].map(({ id }) => id)
 

@@ -1,7 +1,7 @@
 // Which message is meant: UIDs that a server uses again, and messages that look alike, never cost another message.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, test } from 'node:test'
 import { hashOf, type ModelAbilities } from '../support/model-account.ts'
 import { type ModelMailbox, type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
 
@@ -10,6 +10,13 @@ before(async () => {
   models = await startModels()
 })
 after(() => models[Symbol.asyncDispose]())
+
+/** Accounts of the running test: those of others would be followed meanwhile. */
+const attached: ModelMailbox[] = []
+afterEach(async () => {
+  for (const { id } of attached.splice(0))
+    await models.appliance.call('POST', `/remote-accounts/${id}/pause`, models.team.key)
+})
 
 const SERVERS: [string, ModelAbilities][] = [
   ['QRESYNC', {}],
@@ -26,6 +33,7 @@ async function attach(abilities: ModelAbilities, messages: readonly Buffer[]): P
     account.create('Work')
     for (const bytes of messages) account.add('INBOX', bytes, { receivedAt: 60_000 })
   })
+  attached.push(mailbox)
   await mailbox.settle(1)
   mailbox.assertEqual('after the import')
   return mailbox
@@ -95,6 +103,24 @@ for (const [name, abilities] of SERVERS) {
       )
     })
   }
+
+  test(`${name}: a folder that lost as many messages as it got is read again`, async () => {
+    const mailbox = await attach(abilities, [modelMessage(), modelMessage()])
+    const { account } = mailbox
+    const backup = structuredClone(account.folder('INBOX'))
+    const [lost, fresh] = [modelMessage(), modelMessage()]
+    account.add('INBOX', lost, { receivedAt: 60_000 })
+    await mailbox.settle(1)
+    mailbox.assertEqual('before')
+    account.restore('INBOX', backup, false)
+    account.add('INBOX', fresh, { receivedAt: 90_000 })
+    await mailbox.settle(3)
+    assert.ok(isIn(mailbox.here(), fresh) && isIn(mailbox.here(), lost))
+    assert.deepEqual(
+      (await mailbox.record()).held_removals.map(({ messages }: { messages: number }) => messages),
+      [1],
+    )
+  })
 
   test(`${name}: messages that look alike are told apart when they are moved there`, async () => {
     const alike = [1, 2, 3].map(nameless)

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { ServerError } from '../../src/sync/model/server.ts'
+import type { Json } from '../support/appliance.ts'
 import { type ModelMailbox, type ModelSetup, modelMessage, startModels } from '../support/outside-model.ts'
 
 let models: ModelSetup
@@ -50,6 +52,35 @@ test('folders below one that holds folders only are read, at any depth', async (
   await mailbox.settle(2)
   assert.equal(mailbox.here().length, 3)
   mailbox.assertEqual('after changes')
+})
+
+test('what is put here into a folder that holds folders only is stored there in it, or people are told', async () => {
+  for (const isTaken of [true, false]) {
+    const mailbox = await models.attach({}, (account) => {
+      for (const path of ['Clients', 'Clients/Acme']) account.create(path)
+      account.holders.add('Clients')
+      account.add('Clients/Acme', modelMessage(), { receivedAt: 1000 })
+      account.add('INBOX', modelMessage(), { receivedAt: 1000 })
+      account.fault = (command, moment) => {
+        if (command === 'CREATE' && moment === 'before' && !isTaken) throw new ServerError('refused', 'Not here.')
+      }
+    })
+    await mailbox.settle(1)
+    const { store, mail } = mailbox
+    await mailbox.import(modelMessage(), folderOf(mailbox, 'Clients'))
+    const moved = [...store.mail.placements(mail, mailbox.numbers()).values()].find(({ entries }) =>
+      entries.some(({ folder }) => folder === store.folders.byRole(mail.n, 'inbox').n),
+    )!
+    await store.edits.change(mail, [moved.id], { folders: { set: [folderOf(mailbox, 'Clients')] } })
+    await mailbox.settle(2)
+    const { differences } = await mailbox.record()
+    if (isTaken) mailbox.assertEqual('after both')
+    assert.deepEqual([mailbox.here().length, mailbox.there().length], [3, isTaken ? 3 : 2])
+    assert.deepEqual(
+      differences.map(({ folder }: Json) => folder),
+      isTaken ? [] : ['Clients'],
+    )
+  }
 })
 
 test('with labels, a message has the label below one that is none', async () => {

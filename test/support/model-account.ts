@@ -508,10 +508,17 @@ export class ModelConnection implements AccountServer {
     return this.#run(
       'CREATE',
       () => {
+        if (this.#account.holders.delete(path)) return
         if (this.#account.folders.has(path)) throw new ServerError('refused', 'It exists.')
         this.#account.create(path)
       },
       path,
+    )
+  }
+
+  isListed(path: string): Promise<boolean> {
+    return this.#run('LIST', () =>
+      this.#listed().some((folder) => folder.path === path && !this.#account.holders.has(path)),
     )
   }
 

@@ -1,9 +1,9 @@
 // Folders that were created, renamed or deleted here: the same is done at the server.
 
-import { MINUTE_MS } from '../../base/durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { FolderRole } from '../../store/rows/records.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
-import { ServerError } from '../model/server.ts'
+import { isRefusal, ServerError } from '../model/server.ts'
 import { pathThere } from '../model/tree-names.ts'
 import type { SyncSession } from '../session/sync-session.ts'
 import type { RefusedFolder } from './differences.ts'
@@ -13,6 +13,8 @@ import type { RemoteTree } from './remote-tree.ts'
 /** What the server refused is tried again with a list after this time, doubled each time (ms), and so often. */
 const RETRY_MS = MINUTE_MS
 const TRIES_MAX = 6
+/** A folder that cannot be selected there is tried again after this time, ms. */
+const HOLDER_RETRY_MS = HOUR_MS
 
 interface FolderHere {
   n: number
@@ -31,6 +33,8 @@ export class FolderPush {
   /** How often the server refused some of it, and when it is tried again (ms). */
   #tries = 0
   #retryAt = Number.POSITIVE_INFINITY
+  /** When folders that hold folders only were tried, by number, ms. */
+  readonly #openedAt = new Map<number, number>()
   /** By path here: what the server answered; null: it cannot have the name. */
   readonly #refused = new Map<string, string | null>()
 
@@ -82,6 +86,47 @@ export class FolderPush {
     this.#compared = compared()
   }
 
+  /**
+   * A folder that holds folders only at the server has messages here: there it becomes a folder with messages, as RFC 9051 §6.3.4 describes
+   * for the superior names of a CREATE.
+   * @returns whether the list is to be read again
+   */
+  async openHolders(): Promise<boolean> {
+    const { deps, mail, server } = this.#session
+    const now = deps.clock.now()
+    const paths = new Map(deps.store.folders.paths(mail).map((folder) => [folder.n, folder]))
+    const isDue = ({ n }: RemoteFolder) => now - (this.#openedAt.get(n) ?? Number.NEGATIVE_INFINITY) >= HOLDER_RETRY_MS
+    let isOpened = false
+    for (const row of this.#rows().filter(({ reason }) => reason === HOLDS_FOLDERS)) {
+      const here = row.folder === null ? undefined : paths.get(row.folder)
+      const messages = here === undefined ? 0 : (deps.store.folders.total(mail, here.id, 'messages', false) ?? 0)
+      if (here !== undefined && messages === 0) this.#refused.delete(here.path)
+      if (here === undefined || messages === 0 || !isDue(row)) continue
+      this.#openedAt.set(row.n, now)
+      const open = () => this.#listed(row.path, server.createFolder(row.path))
+      if (await this.#name('create', here.path, open)) isOpened = true
+    }
+    return isOpened
+  }
+
+  /** @throws ServerError refused when the server does not list what it has created or renamed */
+  async #listed(path: string, command: Promise<void>): Promise<void> {
+    await command
+    if (!(await this.#session.server.isListed(path)))
+      throw new ServerError('refused', 'It takes the name and does not list the folder.')
+  }
+
+  /** A folder that is not listed under its new name gets its former one: its messages would seem to be gone. */
+  async #renameThere(path: string, to: string): Promise<void> {
+    const { server } = this.#session
+    try {
+      await this.#listed(to, server.renameFolder(path, to))
+    } catch (error) {
+      if (isRefusal(error) && !(await server.isListed(path))) await server.renameFolder(to, path)
+      throw error
+    }
+  }
+
   /** @param here parents first */
   async #renameAndCreate(here: readonly FolderHere[], known: readonly RemoteFolder[]): Promise<void> {
     let rows = byFolder(known)
@@ -117,7 +162,7 @@ export class FolderPush {
     if (to === undefined) return void this.#refused.set(folder.path, null)
     const { delimiter } = this.#tree
     const former = row.localPath
-    if (to !== row.path && !(await this.#name('rename', folder.path, () => session.server.renameFolder(row.path, to))))
+    if (to !== row.path && !(await this.#name('rename', folder.path, () => this.#renameThere(row.path, to))))
       return this.#tryLater()
     await session.write((tx) => {
       for (const one of folders.list(session.account.n, tx)) {
@@ -146,7 +191,8 @@ export class FolderPush {
     const path = this.#pathOf(folder.path)
     if (path === undefined) return void this.#refused.set(folder.path, null)
     if (this.#rows().some((one) => one.path === path)) return
-    if (!(await this.#name('create', folder.path, () => session.server.createFolder(path)))) return this.#tryLater()
+    const create = () => this.#listed(path, session.server.createFolder(path))
+    if (!(await this.#name('create', folder.path, create))) return this.#tryLater()
     await session.write((tx) => {
       const row = { path, folder: folder.n, localPath: folder.path, role: folder.role, state: 'followed' as const }
       folders.add(tx, session.account.n, { ...row, compareAfter: 0 })

@@ -189,7 +189,7 @@ export async function createFolder(session: RemoteSession, path: string): Promis
   try {
     await channel.run('CREATE', [session.path(path)])
   } catch (error) {
-    if (!(await isListed(session, path, error))) throw error
+    if (!(await isThere(session, path, error))) throw error
   }
   await ignoreRefusal(channel.run('SUBSCRIBE', [session.path(path)]))
 }
@@ -209,19 +209,24 @@ export async function deleteFolder(session: RemoteSession, path: string): Promis
   try {
     await channel.run('DELETE', [session.path(path)])
   } catch (error) {
-    if (!(error instanceof ServerError) || error.effect !== 'refused' || (await isListed(session, path, error)))
+    if (!(error instanceof ServerError) || error.effect !== 'refused' || (await isThere(session, path, error)))
       throw error
   }
   await ignoreRefusal(channel.run('UNSUBSCRIBE', [session.path(path)]))
 }
 
 /** Whether the folder is there although, or because, the server refused. */
-async function isListed(session: RemoteSession, path: string, error: unknown): Promise<boolean> {
-  if (!(error instanceof ServerError) || error.effect !== 'refused') return false
+async function isThere(session: RemoteSession, path: string, error: unknown): Promise<boolean> {
+  return error instanceof ServerError && error.effect === 'refused' && isListed(session, path)
+}
+
+/** A name with a wildcard has others listed as well. */
+export async function isListed(session: RemoteSession, path: string): Promise<boolean> {
   let isThere = false
   await session.channel.run('LIST', [quoted(''), session.path(path)], {
     LIST: (response) => {
-      isThere ||= listedIn(response, session.decode, session.facts.hasLabels)?.canSelect === true
+      const listed = listedIn(response, session.decode, session.facts.hasLabels)
+      isThere ||= listed?.path === path && listed.canSelect
     },
   })
   return isThere

@@ -4,7 +4,15 @@ import type { Clock } from '../../base/clock.ts'
 import { type Quirks, quirksOf } from '../model/quirks.ts'
 import type { AccountServer, Idle, LastSelected, RemoteFlagChange, ServerFacts, UidSpan } from '../model/server.ts'
 import { type ChannelSettings, enabledIn, ImapChannel } from './imap-channel.ts'
-import { createFolder, deleteFolder, listFolders, renameFolder, selectFolder, statusOf } from './imap-folders.ts'
+import {
+  createFolder,
+  deleteFolder,
+  isListed,
+  listFolders,
+  renameFolder,
+  selectFolder,
+  statusOf,
+} from './imap-folders.ts'
 import {
   findMessageId,
   readChangedSince,
@@ -173,6 +181,10 @@ class ImapServer implements AccountServer {
 
   find(messageId: string) {
     return findMessageId(this.#session, messageId)
+  }
+
+  isListed(path: string) {
+    return isListed(this.#session, path)
   }
 
   createFolder(path: string) {

@@ -140,6 +140,8 @@ export interface AccountServer {
   /** UIDs with this Message-ID. */
   find(messageId: string): Promise<number[]>
   createFolder(path: string): Promise<void>
+  /** Whether the list of folders has one under exactly this name that can be selected. */
+  isListed(path: string): Promise<boolean>
   renameFolder(path: string, to: string): Promise<void>
   deleteFolder(path: string): Promise<void>
   /** Waits in IDLE, or NOOP where there is none, until something of the folder changes, `ms` are past, or the signal. */

@@ -153,7 +153,7 @@ export class PushAppends {
     } catch (error) {
       if (!(error instanceof DamagedContent)) throw error
       this.#commands.reason = error.message
-      await this.#commands.later([message])
+      await this.#commands.later([message], error.message)
       return null
     }
   }

@@ -73,11 +73,15 @@ export class Push {
     return gone
   }
 
+  /** A round begins: what waited may not wait any more. */
+  begin(): void {
+    this.#commands.reason = null
+  }
+
   /** Sends everything that changed. @throws ServerError of effect `delay` or `failed` */
   async run(): Promise<void> {
     const session = this.#session
     const { store, states } = session.deps
-    this.#commands.reason = null
     this.#appends.begin()
     await this.#commands.again(this.#commands.dueLater(), (numbers) => this.messages(numbers))
     for (;;) {

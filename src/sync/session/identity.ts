@@ -87,7 +87,10 @@ export async function isDoubtful(
   if (folder.uidValidity === DOUBTED) return true
   if (folder.uidNext !== null && opened.uidNext < folder.uidNext) return true
   if (folder.modSeq !== null && opened.modSeq !== null && opened.modSeq < folder.modSeq) return true
-  if (folder.uidValidity !== opened.uidValidity || (opened.uidNext === folder.uidNext && !full)) return false
+  if (folder.uidValidity !== opened.uidValidity) return false
+  // A folder may have lost as many messages as it got since: its numbers are as before then.
+  const isEqual = opened.uidNext === folder.uidNext && opened.modSeq !== null && opened.modSeq === folder.modSeq
+  if (isEqual && !full) return false
   const rows = session.deps.messages.newest(folder.n, SAMPLE).filter(({ state }) => state !== CONTENT.headless)
   return rows.length > 0 && (await identify(session, rows)).different.length > 0
 }

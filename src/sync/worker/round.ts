@@ -118,7 +118,9 @@ export class Round {
   /** Sends what changed here. */
   async #send(): Promise<void> {
     if (this.#session.account.mode === 'collect') return
+    this.#push.begin()
     await this.#folderPush.createAndRename()
+    if (await this.#folderPush.openHolders()) await this.#readTree()
     for (const folder of this.#session.deps.folders.list(this.#session.account.n)) await this.#compare(folder)
     if (this.#push.isNeeded) await this.#push.run()
     await this.#push.settleRemovals()
