@@ -170,8 +170,21 @@ function explain(error: TLocalizedValidationError, { value, schema }: Checked): 
 function unknownField(field: string, known: readonly string[]): Explained {
   const name = field.slice(field.lastIndexOf('.') + 1, field.lastIndexOf('.') + 1 + FIELD_MAX)
   const meant = meantName(name, known)
-  const suggestion = meant === undefined ? '' : ` Did you mean \`${meant}\`?`
+  const suggestion = meant === undefined ? headerAdvice(name, known) : ` Did you mean \`${meant}\`?`
   return [field, UNKNOWN, `Unknown field \`${field.slice(0, FIELD_MAX)}\`.${suggestion}`]
+}
+
+/** Names of header fields that people look for among the members of a message. */
+const HEADER_MEMBERS = new Map([
+  ['in_reply_to', 'In-Reply-To'],
+  ['references', 'References'],
+  ['list_unsubscribe', 'List-Unsubscribe'],
+  ['headers', 'header fields'],
+])
+
+function headerAdvice(name: string, known: readonly string[]): string {
+  const header = HEADER_MEMBERS.get(name.toLowerCase().replaceAll('-', '_'))
+  return header === undefined || !known.includes('custom_headers') ? '' : ` Write ${header} in \`custom_headers\`.`
 }
 
 function enumSentence(allowed: readonly unknown[], given: unknown): string {

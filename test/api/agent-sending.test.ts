@@ -6,7 +6,7 @@ import { AgentClient, EASY_WORK } from '../support/agents.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { data } from './expect.ts'
+import { data, receiveRaw } from './expect.ts'
 
 const HOUR_MS = 3_600_000
 const clock = new ManualClock()
@@ -75,6 +75,42 @@ test('an agent sends as itself, signed, with a copy in Sent, and the reply joins
   await agent.send(token, mail({ subject: 'Re: Hello', custom_headers: headers }))
   const [again] = data<Json[]>(await appliance.get('/mailbox/messages?q=in:sent', reading))
   assert.equal(again.thread_id, copy.thread_id)
+})
+
+test('an agent answers in a thread as auth.md says, and is told of a member that does not exist', async () => {
+  const { registered, token, reading } = await approved()
+  const text = await (await fetch(`${appliance.origin}/auth.md`)).text()
+  assert.match(text, /at most 3 recipients an hour and 5 a day/)
+  assert.match(text, /one scope `email\.send`[\s\S]*answers \*\*200 also when messages failed\*\*/)
+  const example = JSON.parse(/```json\n([\s\S]*?)```/.exec(text)![1]!)
+  const content = [
+    'From: Ana <ana@people.example>',
+    `To: ${registered.mailbox.email}`,
+    'Message-ID: <question@people.example>',
+    'References: <first@people.example>',
+    'Subject: Question',
+    '',
+    'When?',
+  ].join('\r\n')
+  await receiveRaw(appliance, { from: 'ana@people.example', to: registered.mailbox.email, content })
+  const [arrived] = data<Json[]>(await appliance.get('/mailbox/messages', reading))
+  const question = data<Json>(await appliance.get(`/mailbox/messages/${arrived!.id}`, reading))
+  const ids = [...question.references, question.internet_message_id].map((id: string) => `<${id.replace(/[<>]/g, '')}>`)
+  const body = {
+    ...example,
+    ...{ to: question.from.email, subject: `Re: ${question.subject}` },
+    custom_headers: { ...example.custom_headers, 'In-Reply-To': ids.at(-1), References: ids.join(' ') },
+  }
+  const sendOne = (one: object) => appliance.call('POST', `${appliance.sendOrigin}/api/v1/emails/send`, token, one)
+  data(await sendOne(body), 202)
+  const [copy] = data<Json[]>(await appliance.get('/mailbox/messages?q=in:sent', reading))
+  assert.equal(copy!.thread_id, question.thread_id)
+  const { results } = data<Json>(await agent.send(token, mail({ in_reply_to: ids.at(-1) })))
+  assert.match(
+    JSON.stringify(results[0].error),
+    /Unknown field `.*in_reply_to`\. Write In-Reply-To in `custom_headers`\./,
+  )
+  assert.equal((await appliance.get('/mailbox/messages', token)).status, 403)
 })
 
 test('an agent cannot send from a tag, a colleague or another domain', async () => {

@@ -1,12 +1,15 @@
 // The document `auth.md`: how an agent registers with the configured variant, with the addresses of this appliance.
 
+import { TOKEN_SECONDS } from '../../agents/tokens.ts'
 import type { Config } from '../../config/config.ts'
 import { AUTH_PATH, issuerOf, resourceOf } from './resources.ts'
 
 /** Markdown, built from the settings alone. */
 export function agentInstructions(config: Config): string {
   const steps = config.AGENT_VARIANT === 'proof_of_work' ? workSteps(config) : tokenSteps(config)
-  return [...introduction(config), ...steps, ...boundary(config)].join('\n')
+  return [...introduction(config), ...steps, ...sendingLimits(config), ...answering(config), ...boundary(config)].join(
+    '\n',
+  )
 }
 
 function introduction(config: Config): string[] {
@@ -89,6 +92,54 @@ function inviteStep(config: Config, number: number): string[] {
     `${number}. Invite your owner: \`POST ${issuerOf(config)}/agent/identity/invite\` with the token, an \`Idempotency-Key\`, ` +
       'and JSON',
     '   `{"email":"person@example.org","requested_role":"owner"}`. The person receives a message with a link you never see.',
+  ]
+}
+
+function sendingLimits(config: Config): string[] {
+  return [
+    '## What the token for sending cannot do',
+    '',
+    `It has the one scope \`email.send\`, and works at \`${resourceOf(config, 'send')}\` only; any other path answers 403 or 404. It is valid`,
+    `for ${TOKEN_SECONDS / 60} minutes. With it you can send and cancel, and nothing else:`,
+    '',
+    `- It reads nothing: use the token for reading at \`${resourceOf(config, 'app')}\`, which in turn sends nothing. Keep both.`,
+    '- It sends as your own address only, without a `+tag`; leave out `from`. A display name must not look like an address.',
+    '- It has no drafts and no `in_reply_to_message_id`; `blob_id` of an attachment is not available either: send `content`.',
+    `- It reaches at most ${config.AGENT_SEND_HOURLY} recipients an hour and ${config.AGENT_SEND_DAILY} a day, unless the operator set other ` +
+      'limits. Above them a message fails with',
+    '  `rate_limit_exceeded` and `retry_after`.',
+    '- It ends as soon as your owner takes sending back; 401 then. Poll for a new one as in the steps above.',
+    '',
+    '`POST …/emails/send/batch` answers **200 also when messages failed**: read `status` and `error` of each element of `data.results`, and',
+    '`data.summary`. `POST …/emails/send` takes one message and answers 202, or the error itself. Send an `Idempotency-Key` with both, and',
+    'repeat a request that got no answer with the same key.',
+    '',
+  ]
+}
+
+function answering(config: Config): string[] {
+  return [
+    '## Answering in a thread',
+    '',
+    `1. With the token for reading: \`GET ${resourceOf(config, 'app')}/mailbox/messages/{message_id}\`. Note \`internet_message_id\`,`,
+    '   `references`, `subject`, and whom to answer: `reply_to`, or `from` when that is empty.',
+    `2. With the token for sending, \`POST ${resourceOf(config, 'send')}/emails/send\` with JSON:`,
+    '',
+    '   ```json',
+    '   {',
+    '     "to": "person@example.org",',
+    '     "subject": "Re: Their subject",',
+    '     "text_body": "…",',
+    '     "custom_headers": {',
+    '       "In-Reply-To": "<the internet_message_id>",',
+    '       "References": "<each of their references> <the internet_message_id>"',
+    '     }',
+    '   }',
+    '   ```',
+    '',
+    '   Both headers have message ids in angle brackets, separated by spaces. There is no member `in_reply_to`.',
+    '3. The copy in Sent is in the thread of the message you answered, and so is what they answer: `GET …/mailbox/threads/{thread_id}`.',
+    '',
   ]
 }
 
