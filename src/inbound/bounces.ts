@@ -2,9 +2,8 @@
 
 import type { Log } from '../base/log.ts'
 import type { Applied, Feedback } from '../outbound/queue/feedback.ts'
-import type { Inspection } from '../workers/inspection.ts'
 import type { Journal } from './journal.ts'
-import type { ReceivedRecord } from './received-transaction.ts'
+import type { ForWriter, Inspected } from './received-message.ts'
 import type { ReportAddress } from './report-address.ts'
 
 interface Deps {
@@ -12,6 +11,9 @@ interface Deps {
   journal: Pick<Journal, 'noteReport'>
   log: Log
 }
+
+/** A message to a report address. */
+export type ReportMessage = ForWriter<Inspected> & { readonly report: ReportAddress }
 
 export class Bounces {
   readonly #deps: Deps
@@ -24,41 +26,34 @@ export class Bounces {
    * Applies a report and writes a row to the inbound log of the team that sent the reported message. An unverifiable report is
    * accepted too: rejecting it would only make the other server send another report.
    */
-  async apply(received: ReceivedRecord, { key, rcptTo, domain }: ReportAddress, inspection: Inspection): Promise<void> {
+  async apply(message: ReportMessage): Promise<void> {
     const { feedback, journal, log } = this.#deps
-    const { report } = inspection
+    const { key, rcptTo, domain } = message.report
+    const { report } = message.inspection
     if (report === null) return
-    const arrival = {
-      report,
-      key,
-      voucher: voucherOf(received, inspection),
-      receivedAt: received.receivedAt,
-    }
+    const arrival = { report, key, voucher: voucherOf(message), receivedAt: message.receivedAt }
     const applied = await feedback.receive(arrival, (tx, { email: about, detail }: Applied) => {
       const to = { teamId: about!.teamId, mailboxId: about!.mailboxId, domain, rcptTo }
-      return journal.noteReport(tx, received, to, { kind: report.kind, message_id: about!.id, outcome: detail })
+      return journal.noteReport(tx, message, to, { kind: report.kind, message_id: about!.id, outcome: detail })
     })
     if (applied.email === null)
-      log.info(
-        { event: 'smtp.report_unmatched', kind: report.kind, queueId: received.transaction.queueId },
-        applied.detail,
-      )
+      log.info({ event: 'smtp.report_unmatched', kind: report.kind, queueId: message.queueId }, applied.detail)
   }
 
   /**
    * Applies a bounce that was sent to an ordinary mailbox, because it is the envelope sender of messages that leave through a sending
    * account. The trust rules are those of the feedback address; the message itself is delivered as any other. Repeating it changes nothing.
    */
-  async applyDelivered(received: ReceivedRecord, inspection: Inspection): Promise<void> {
-    const { report } = inspection
-    const [recipient, ...others] = received.transaction.recipients
+  async applyDelivered(message: ForWriter<Inspected>): Promise<void> {
+    const { report } = message.inspection
+    const [recipient, ...others] = message.recipients
     if (report?.kind !== 'bounce' || recipient === undefined || others.length > 0) return
     const { mailbox, teamId, rcptTo } = recipient
     const applied = await this.#deps.feedback.receive({
       report,
       key: null,
-      voucher: voucherOf(received, inspection),
-      receivedAt: received.receivedAt,
+      voucher: voucherOf(message),
+      receivedAt: message.receivedAt,
       reader: { id: mailbox.id, teamId, addresses: [mailbox.email, rcptTo] },
     })
     if (applied.email === null) return
@@ -76,9 +71,9 @@ const REPORTER =
  * only from a name of the provider itself. The null sender of a bounce (RFC 3464 §2) alone proves nothing: anyone can send a message that
  * a customer has written, with the signature of the provider, once more from there.
  */
-function voucherOf({ transaction }: ReceivedRecord, { report, verdict, message }: Inspection): string | null {
+function voucherOf({ sender, inspection: { report, verdict, message } }: ForWriter<Inspected>): string | null {
   if (!verdict.fromAligned) return null
   const name = message.from[0]?.email.replace(/@[^@]*$/, '') ?? ''
-  if (!REPORTER.test(name) || (report?.kind === 'bounce' && transaction.sender.address !== '')) return null
+  if (!REPORTER.test(name) || (report?.kind === 'bounce' && sender.address !== '')) return null
   return verdict.fromDomain
 }

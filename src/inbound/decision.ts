@@ -4,10 +4,9 @@ import type { Config } from '../config/config.ts'
 import { evaluateMessage } from '../directory/domains/filter-policy.ts'
 import type { FilterDecision } from '../directory/domains/filters.ts'
 import { MAX_RECEIVED } from '../smtp/limits.ts'
-import type { Inspection } from '../workers/inspection.ts'
+import type { Inspected } from './received-message.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'
 import { type SpamScore, scoreSpam } from './spam.ts'
-import type { MailTransaction, Peer } from './transaction.ts'
 
 export interface InboundDecision {
   /** Null when the message is accepted. */
@@ -20,21 +19,21 @@ export interface InboundDecision {
   spam: SpamScore
 }
 
-/** Facts about a message that are not in its bytes. */
+/** Facts that neither the message nor its transaction has. */
 export interface DecisionContext {
-  transaction: MailTransaction
-  peer: Peer
   config: Config
   /** Its From domain is hosted on this appliance, and no authentication result proves it. */
   namesOwnDomain: boolean
 }
 
 /** One decision for all recipients; split-recipients.ts handles recipients whose filters disagree. */
-export function decide(inspection: Inspection, circumstances: DecisionContext): InboundDecision {
+export function decide(
+  { inspection, recipients, sender, peer }: Pick<Inspected, 'inspection' | 'recipients' | 'sender' | 'peer'>,
+  { config, namesOwnDomain: isNamed }: DecisionContext,
+): InboundDecision {
   const { verdict, traits, message } = inspection
-  const { transaction, peer, config, namesOwnDomain: named } = circumstances
   const trustedForwarder = verdict.arc === 'pass' && config.TRUSTED_ARC.includes(verdict.arcDomain)
-  const namesOwnDomain = named && !trustedForwarder
+  const namesOwnDomain = isNamed && !trustedForwarder
   const spam = scoreSpam({
     verdict,
     traits,
@@ -44,7 +43,6 @@ export function decide(inspection: Inspection, circumstances: DecisionContext): 
     trustedForwarder,
     namesOwnDomain,
   })
-  const { recipients, sender } = transaction
   const filters = recipients.map(({ policy }) => evaluateMessage(policy, sender.address, message, verdict))
   const refused = filters.filter(({ accept }) => !accept).length
   const decision = (refusal: SmtpRefusal | null, divided = false): InboundDecision => ({

@@ -18,7 +18,7 @@ import {
   senderColumns,
 } from './log-row.ts'
 import { type ProbeCount, Probes } from './probes.ts'
-import type { ReceivedRecord } from './received-transaction.ts'
+import type { LoggedMessage } from './received-message.ts'
 import type { RejectedRecipient } from './recipients.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'
 import type { Peer } from './transaction.ts'
@@ -79,54 +79,54 @@ export class Journal {
   }
 
   /** Logs a message that was refused for all recipients. */
-  async noteRefusedMessage(received: ReceivedRecord, refusal: SmtpRefusal): Promise<void> {
+  async noteRefusedMessage(message: LoggedMessage, refusal: SmtpRefusal): Promise<void> {
     const now = this.#deps.clock.now()
-    const rows = loggedRecipients(received.transaction).map((recipient, index) => ({
-      ...baseRow(received, recipient, now),
+    const rows = loggedRecipients(message).map((recipient, index) => ({
+      ...baseRow(message, recipient, now),
       ...refusedStatus(refusal),
-      evidence: evidenceOf(received, index, null),
+      evidence: evidenceOf(message, index, null),
     }))
     await this.#add(rows)
   }
 
   /** Logs a message that was accepted and discarded, because a bounce for it could not be delivered. */
-  async noteDropped(received: ReceivedRecord, { reason }: SmtpRefusal): Promise<void> {
+  async noteDropped(message: LoggedMessage, { reason }: SmtpRefusal): Promise<void> {
     const now = this.#deps.clock.now()
-    const reply = replies.queued(received.transaction.queueId)
-    const rows = loggedRecipients(received.transaction).map((recipient, index): NewInboundRow => {
+    const reply = replies.queued(message.queueId)
+    const rows = loggedRecipients(message).map((recipient, index): NewInboundRow => {
       const outcome = { status: 'discarded' as const, reason, detail: reply.text, smtpReply: line(reply) }
-      return { ...baseRow(received, recipient, now), ...outcome, evidence: evidenceOf(received, index, null) }
+      return { ...baseRow(message, recipient, now), ...outcome, evidence: evidenceOf(message, index, null) }
     })
     await this.#add(rows)
   }
 
   /** Logs an accepted message, in the unit of work that stores it. */
-  noteDelivered(tx: Tx, received: ReceivedRecord, delivered: readonly DeliveryResult[]): void {
+  noteDelivered(tx: Tx, message: LoggedMessage, delivered: readonly DeliveryResult[]): void {
     const now = this.#deps.clock.now()
-    const reply = replies.queued(received.transaction.queueId)
-    const rows = loggedRecipients(received.transaction).map((recipient, index): NewInboundRow => {
+    const reply = replies.queued(message.queueId)
+    const rows = loggedRecipients(message).map((recipient, index): NewInboundRow => {
       const copy = delivered[index]!
       return {
-        ...baseRow(received, recipient, now),
-        ...deliveredStatus(received, copy),
+        ...baseRow(message, recipient, now),
+        ...deliveredStatus(message, copy),
         detail: reply.text,
         smtpReply: line(reply),
         messageId: copy.messageId,
-        evidence: evidenceOf(received, index, copy),
+        evidence: evidenceOf(message, index, copy),
       }
     })
     this.#deps.inboundLog.appendMany(tx, rows)
   }
 
   /** Logs an accepted report, in the unit of work that applies it. @param report the members stored as evidence */
-  noteReport(tx: Tx, received: ReceivedRecord, to: LoggedRecipient, report: Record<string, string>): void {
-    const reply = replies.queued(received.transaction.queueId)
+  noteReport(tx: Tx, message: LoggedMessage, to: LoggedRecipient, report: Record<string, string>): void {
+    const reply = replies.queued(message.queueId)
     const row: NewInboundRow = {
-      ...baseRow(received, to, this.#deps.clock.now()),
+      ...baseRow(message, to, this.#deps.clock.now()),
       status: 'stored',
       detail: reply.text,
       smtpReply: line(reply),
-      evidence: { ...evidenceOf(received, 0, null), report },
+      evidence: { ...evidenceOf(message, 0, null), report },
     }
     this.#deps.inboundLog.appendMany(tx, [row])
   }

@@ -1,4 +1,4 @@
-// Builds rows of the inbound log from a received transaction.
+// Builds rows of the inbound log from a received message.
 
 import type { EnvelopeSender } from '../smtp/envelope.ts'
 import { line } from '../smtp/replies.ts'
@@ -6,7 +6,7 @@ import type { NewInboundRow } from '../store/log/inbound-log.ts'
 import type { DeliveryResult } from '../store/mailbox/delivery.ts'
 import { scriptEvidence } from '../store/mailbox/delivery-folders.ts'
 import { forwardingEvidence, isForwardedOnly } from '../store/mailbox/forwarding-record.ts'
-import type { ReceivedRecord } from './received-transaction.ts'
+import type { LoggedMessage } from './received-message.ts'
 import type { SmtpRefusal } from './refusals.ts'
 import type { Peer } from './transaction.ts'
 
@@ -16,7 +16,7 @@ type Columns<K extends keyof NewInboundRow> = Pick<NewInboundRow, K>
 export type LoggedRecipient = Columns<'teamId' | 'mailboxId' | 'domain' | 'rcptTo'>
 
 /** One row per recipient; a report has one row, in the log of the team that sent the reported message. */
-export function loggedRecipients({ recipients, report }: ReceivedRecord['transaction']): LoggedRecipient[] {
+export function loggedRecipients({ recipients, report }: LoggedMessage): LoggedRecipient[] {
   if (recipients.length === 0 && report?.email) {
     const { rcptTo, domain, email } = report
     return [{ teamId: email.teamId, mailboxId: email.mailboxId, domain, rcptTo }]
@@ -26,18 +26,18 @@ export function loggedRecipients({ recipients, report }: ReceivedRecord['transac
 
 /** All columns but the outcome. */
 export function baseRow(
-  { transaction, peer, sizeBytes, inspection, decision }: ReceivedRecord,
+  { sender, peer, sizeBytes, inspection, decision }: LoggedMessage,
   recipient: LoggedRecipient,
   now: number,
 ): Omit<NewInboundRow, 'status' | 'detail' | 'smtpReply' | 'evidence'> {
   const verdict = inspection?.verdict
   return {
-    ...senderColumns(transaction.sender, peer),
+    ...senderColumns(sender, peer),
     ...recipient,
     reason: null,
     headerFrom: inspection?.message.from[0]?.email ?? null,
     subject: inspection?.message.subject ?? null,
-    sizeBytes,
+    sizeBytes: sizeBytes ?? null,
     authentication: verdict ? { spf: verdict.spf, dkim: verdict.dkim, dmarc: verdict.dmarc, arc: verdict.arc } : null,
     spamScore: decision?.spam.score ?? null,
     messageId: null,
@@ -63,7 +63,7 @@ export function refusedStatus({ reply, reason }: SmtpRefusal): Columns<'status' 
 }
 
 /** Status of an accepted copy, and the reason when it is in Junk. */
-export function deliveredStatus({ decision }: ReceivedRecord, copy: DeliveryResult): Columns<'status' | 'reason'> {
+export function deliveredStatus({ decision }: LoggedMessage, copy: DeliveryResult): Columns<'status' | 'reason'> {
   if (isForwardedOnly(copy)) return { status: 'forwarded', reason: null }
   if (copy.outcome === 'duplicate' || copy.outcome === 'discarded') return { status: copy.outcome, reason: null }
   if (!copy.junk) return { status: 'stored', reason: null }
@@ -76,7 +76,7 @@ export function deliveredStatus({ decision }: ReceivedRecord, copy: DeliveryResu
  * @param recipient index of the recipient
  */
 export function evidenceOf(
-  { inspection, decision }: ReceivedRecord,
+  { inspection, decision }: LoggedMessage,
   recipient: number,
   copy: DeliveryResult | null,
 ): Record<string, unknown> {

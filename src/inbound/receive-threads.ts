@@ -10,7 +10,7 @@ import { ThreadLink } from '../base/thread-link.ts'
 import type { Context } from '../context.ts'
 import type { CurrentCertificate } from '../smtp/protocol.ts'
 import type { ReceiveThreadCalls, ReceiveThreadData } from './receive-thread.ts'
-import type { ReceivedRecord } from './received-transaction.ts'
+import type { Decided, ForWriter } from './received-message.ts'
 import type { AcceptedConnection, ConnectionOwner } from './receiver.ts'
 import { type FirstThreadCalls, writerCalls } from './remote-writer.ts'
 import type { SharedChange, SharedState } from './shared-state.ts'
@@ -227,12 +227,11 @@ export class ReceiveThreads {
     const calls = writerCalls(writer)
     return {
       ...calls,
-      deliver: async (received: ReceivedRecord) => {
-        const outcome = await calls.deliver(received)
+      deliver: async (message: ForWriter<Decided>) => {
+        const outcome = await calls.deliver(message)
         // Its own thread counts it when it gets the answer.
-        const { decision, peer } = received
-        if (outcome === 'stored' && decision?.junk === false)
-          this.#share({ kind: 'accepted', address: peer.address }, thread())
+        const { decision, peer } = message
+        if (outcome === 'stored' && !decision.junk) this.#share({ kind: 'accepted', address: peer.address }, thread())
         return outcome
       },
       share: (change: SharedChange) => this.#share(change, thread()),

@@ -19,7 +19,14 @@ import type { Store } from '../store/store.ts'
 import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
 import type { Inspector } from '../workers/inspector.ts'
 import { decide } from './decision.ts'
-import type { ReceivedTransaction } from './received-transaction.ts'
+import {
+  type Decided,
+  type Envelope,
+  type Inspected,
+  type LoggedMessage,
+  type Received,
+  withDecision,
+} from './received-message.ts'
 import type { Recipients } from './recipients.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'
 import type { SourceThrottle } from './source-throttle.ts'
@@ -34,6 +41,12 @@ const OFFENSIVE: ReadonlySet<InboundReason> = new Set(['bad_bytes', 'dmarc_rejec
 
 /** From addresses whose domains are compared with those of this appliance. */
 const AUTHORS_MAX = 20
+
+/** How far a message got, and why it is refused there; no refusal once it is stored durably, or has been dealt with otherwise. */
+interface Outcome {
+  message: LoggedMessage
+  refusal: SmtpRefusal | null
+}
 
 /** What receiving a message needs, in whichever thread. */
 export interface ReceivingDeps {
@@ -68,30 +81,18 @@ export class MessageReceiver {
 
   /** Processes one message and returns the reply to DATA. Never throws, and always reads the content to its end. */
   async receive(content: MessageStream, transaction: MailTransaction, peer: Peer): Promise<SmtpReply> {
-    const received: ReceivedTransaction = {
-      transaction,
-      peer,
-      receivedAt: 0,
-      sizeBytes: null,
-      inspection: null,
-      decision: null,
-    }
-    let refusal: SmtpRefusal | null
-    try {
-      refusal = await this.#process(content, received)
-    } catch (error) {
-      // The client disconnected before the end of DATA: no reply is expected.
-      if (!content.readableEnded) return replies.closing
-      refusal = this.#refusalFor(error, received)
-    }
-    this.#updateThrottle(received, refusal)
+    const outcome = await this.#process(content, { ...transaction, peer })
+    // The client disconnected before the end of DATA: no reply is expected.
+    if (outcome === null) return replies.closing
+    const { message, refusal } = outcome
+    this.#updateThrottle(message, refusal)
     if (refusal === null) return replies.queued(transaction.queueId)
-    await this.#deps.writer.noteRefusedMessage(received, refusal)
+    await this.#deps.writer.noteRefusedMessage(message, refusal)
     return refusal.reply
   }
 
   /** Counts only what the message itself caused: neither local failures nor filters of recipients. */
-  #updateThrottle({ peer, decision }: ReceivedTransaction, refusal: SmtpRefusal | null): void {
+  #updateThrottle({ peer, decision }: LoggedMessage, refusal: SmtpRefusal | null): void {
     const { throttle } = this.#deps
     if (refusal === null) {
       // Reports, and messages dropped at their well-known addresses, were not evaluated: they earn no credit.
@@ -101,51 +102,69 @@ export class MessageReceiver {
     }
   }
 
-  /** @returns why the message is refused, or null once it is stored durably */
-  async #process(content: MessageStream, received: ReceivedTransaction): Promise<SmtpRefusal | null> {
-    const { clock, log, spool, writer } = this.#deps
-    const spooled = await spool.receive(content, sourceOf(received.peer.address)).catch((error: unknown) => {
-      // A defect of the message takes precedence over a local failure.
-      if (content.readableEnded && checkBytes(content)) return null
-      throw error
-    })
+  /** @returns null when the content did not arrive completely */
+  async #process(content: MessageStream, envelope: Envelope): Promise<Outcome | null> {
+    const { clock, spool } = this.#deps
+    const received = (): Received => ({ ...envelope, receivedAt: clock.now(), sizeBytes: content.byteLength })
     try {
-      received.receivedAt = clock.now()
-      received.sizeBytes = content.byteLength
-      const malformed = checkBytes(content)
-      if (malformed?.reason === 'bad_bytes') writer.noteLineError(content.byteError!, received.peer)
-      if (malformed || !spooled) return malformed
-      return await this.#withMemory(spooled, received, async () => {
-        const { inspector } = this.#deps
-        const inspection = await inspector.inspect(spooled.source, await this.#inspectionRequest(received))
-        return this.#dispose(received, inspection)
-      })
-    } finally {
-      // A leftover file is removed at the next start; the reply does not depend on it.
-      await spooled
-        ?.release()
-        .catch((error: unknown) =>
-          log.warn({ event: 'smtp.spool_cleanup_failed', err: error }, 'Spool file could not be removed'),
-        )
+      const spooled = await spool.receive(content, sourceOf(envelope.peer.address))
+      return await this.#inspect(content, received(), spooled).finally(() => this.#release(spooled))
+    } catch (error) {
+      if (!content.readableEnded) return null
+      // A defect of the message takes precedence over a local failure.
+      const defect = this.#defectOf(content, envelope.peer)
+      if (defect !== null) return { message: received(), refusal: defect }
+      return { message: envelope, refusal: this.#refusalFor(error, envelope) }
     }
   }
 
+  #inspect(content: MessageStream, message: Received, spooled: SpooledMessage): Promise<Outcome> {
+    return this.#guard(message, async () => {
+      const defect = this.#defectOf(content, message.peer)
+      if (defect !== null) return { message, refusal: defect }
+      return await this.#withMemory(spooled, message, async () => {
+        const inspection = await this.#deps.inspector.inspect(spooled.source, await this.#inspectionRequest(message))
+        return this.#dispose({ ...message, inspection })
+      })
+    })
+  }
+
+  /** Does what follows for a message in this state; when that fails, the message is refused in this state. */
+  async #guard(message: LoggedMessage, work: () => Promise<Outcome>): Promise<Outcome> {
+    try {
+      return await work()
+    } catch (error) {
+      return { message, refusal: this.#refusalFor(error, message) }
+    }
+  }
+
+  /** A leftover file is removed at the next start; the reply does not depend on it. */
+  async #release(spooled: SpooledMessage): Promise<void> {
+    try {
+      await spooled.release()
+    } catch (error) {
+      this.#deps.log.warn({ event: 'smtp.spool_cleanup_failed', err: error }, 'Spool file could not be removed')
+    }
+  }
+
+  #defectOf(content: MessageStream, peer: Peer): SmtpRefusal | null {
+    if (content.byteError !== null) this.#deps.writer.noteLineError(content.byteError, peer)
+    return checkBytes(content)
+  }
+
   /** Large messages share the memory of the process by their sources, small ones that of this thread: they do not wait for each other. */
-  async #withMemory(
-    { sizeBytes }: SpooledMessage,
-    { peer }: ReceivedTransaction,
-    work: () => Promise<SmtpRefusal | null>,
-  ): Promise<SmtpRefusal | null> {
+  async #withMemory({ sizeBytes }: SpooledMessage, message: Received, work: () => Promise<Outcome>): Promise<Outcome> {
     const { writer, share } = this.#deps
+    const source = sourceOf(message.peer.address)
     if (sizeBytes < LARGE_FROM_BYTES) {
-      if (this.#inFlight.waiting >= MAX_QUEUED * share) return refusals.busy
+      if (this.#inFlight.waiting >= MAX_QUEUED * share) return { message, refusal: refusals.busy }
       const weight = Math.max(sizeBytes * COPIES, IN_FLIGHT_MIN_BYTES)
-      const turn = await this.#inFlight.acquire(weight, sourceOf(peer.address)).catch(noTurn)
-      if (turn === null) return refusals.busy
+      const turn = await this.#inFlight.acquire(weight, source).catch(noTurn)
+      if (turn === null) return { message, refusal: refusals.busy }
       return work().finally(turn)
     }
-    const release = await writer.reserve(sizeBytes, sourceOf(peer.address))
-    if (release === null) return refusals.noMemory
+    const release = await writer.reserve(sizeBytes, source)
+    if (release === null) return { message, refusal: refusals.noMemory }
     try {
       return await work()
     } finally {
@@ -153,48 +172,59 @@ export class MessageReceiver {
     }
   }
 
-  async #dispose(received: ReceivedTransaction, inspection: Inspection): Promise<SmtpRefusal | null> {
-    const { report } = received.transaction
-    received.inspection = inspection
-    if (report === null) return this.#deliver(received, inspection)
-    if (inspection.report !== null) {
-      await this.#deps.writer.applyReport(received)
-      return null
-    }
-    const { address } = received.transaction.sender
-    const { autoSubmitted, wantsNoAnswer } = inspection.traits
-    if (report.reader === null) {
-      if (report.deferral !== null) return report.deferral
-      const isAutomatic = address === '' || autoSubmitted || wantsNoAnswer
-      return isAutomatic ? this.#discard(received, refusals.noReport) : refusals.noReport
-    }
-    // RFC 3834 §4: auto-replies go to the envelope sender, here the bounce address of the message; its mailbox gets them.
-    received.transaction.recipients.push(report.reader)
-    const refusal = await this.#deliver(received, inspection)
-    return refusal !== null && refusal.reply.code >= 500 && address === '' ? this.#discard(received, refusal) : refusal
+  #dispose(message: Inspected): Promise<Outcome> {
+    return this.#guard(message, async () => {
+      const { report, sender, inspection } = message
+      if (report === null) return this.#deliver(message)
+      if (inspection.report !== null) {
+        await this.#deps.writer.applyReport({ ...message, report })
+        return { message, refusal: null }
+      }
+      const { autoSubmitted, wantsNoAnswer } = inspection.traits
+      if (report.reader === null) {
+        if (report.deferral !== null) return { message, refusal: report.deferral }
+        const isAutomatic = sender.address === '' || autoSubmitted || wantsNoAnswer
+        return isAutomatic ? this.#discard(message, refusals.noReport) : { message, refusal: refusals.noReport }
+      }
+      // RFC 3834 §4: auto-replies go to the envelope sender, here the bounce address of the message; its mailbox gets them.
+      const outcome = await this.#deliver({ ...message, recipients: [report.reader] })
+      const { refusal } = outcome
+      const isFinal = refusal !== null && refusal.reply.code >= 500
+      return isFinal && sender.address === '' ? this.#discard(outcome.message, refusal) : outcome
+    })
   }
 
   /** Accepts and discards a message whose refusal could not be delivered: the bounce would stay in the other server's queue. */
-  async #discard(received: ReceivedTransaction, why: SmtpRefusal): Promise<null> {
-    await this.#deps.writer.noteDropped(received, why)
-    return null
+  #discard(message: LoggedMessage, why: SmtpRefusal): Promise<Outcome> {
+    return this.#guard(message, async () => {
+      await this.#deps.writer.noteDropped(message, why)
+      return { message, refusal: null }
+    })
   }
 
-  async #deliver(received: ReceivedTransaction, inspection: Inspection): Promise<SmtpRefusal | null> {
-    const { transaction, peer } = received
-    const namesOwnDomain = this.#namesOwnDomain(inspection)
-    const decision = decide(inspection, { transaction, peer, config: this.#deps.config, namesOwnDomain })
-    received.decision = decision
-    if (decision.isSplit) this.#deps.splitRecipients.note(transaction.sender.address)
+  #deliver(inspected: Inspected): Promise<Outcome> {
+    return this.#guard(inspected, async () => {
+      const namesOwnDomain = this.#namesOwnDomain(inspected.inspection)
+      const decision = decide(inspected, { config: this.#deps.config, namesOwnDomain })
+      const message = withDecision(inspected, decision)
+      return this.#guard(message, async () => ({ message, refusal: await this.#store(message) }))
+    })
+  }
+
+  /** @returns why the message is refused, or null once it is stored durably */
+  async #store(message: Decided): Promise<SmtpRefusal | null> {
+    const { splitRecipients, writer } = this.#deps
+    const { decision, recipients, report, sender, inspection } = message
+    if (decision.isSplit) splitRecipients.note(sender.address)
     if (decision.refusal) return decision.refusal
-    const noRoom = await this.#checkQuotas(transaction, received.sizeBytes!)
+    const noRoom = await this.#checkQuotas(message)
     if (noRoom) return noRoom
     // Before the message is stored: after a failure in between, the client sends it again.
-    if (transaction.report === null && inspection.report) await this.#deps.writer.applyDeliveredReport(received)
-    const outcome = await this.#deps.writer.deliver(received)
+    if (report === null && inspection.report) await writer.applyDeliveredReport(message)
+    const outcome = await writer.deliver(message)
     if (outcome === 'stored') return null
     if (outcome === 'inactive') return refusals.failure
-    return transaction.recipients.length > 1 ? refusals.oneFull : refusals.full
+    return recipients.length > 1 ? refusals.oneFull : refusals.full
   }
 
   /** Whether the From field names a domain hosted here without authentication that proves it. */
@@ -207,7 +237,7 @@ export class MessageReceiver {
   }
 
   /** Checks the quotas again with the real size: SIZE of MAIL may have been wrong. */
-  async #checkQuotas({ recipients, sender }: MailTransaction, sizeBytes: number): Promise<SmtpRefusal | null> {
+  async #checkQuotas({ recipients, sender, sizeBytes }: Received): Promise<SmtpRefusal | null> {
     for (const { mailbox } of recipients) {
       const full = await this.#deps.recipients.checkQuota(mailbox, sizeBytes)
       if (!full) continue
@@ -218,8 +248,8 @@ export class MessageReceiver {
     return null
   }
 
-  async #inspectionRequest({ transaction, peer, receivedAt }: ReceivedTransaction): Promise<InspectionRequest> {
-    const { report, recipients, sender } = transaction
+  async #inspectionRequest(message: Received): Promise<InspectionRequest> {
+    const { report, recipients, sender, peer, receivedAt, queueId } = message
     // A message that turns out not to be a report is delivered to the reader.
     const readers = report ? [report.reader].filter((reader) => reader !== null) : recipients
     const [first, ...others] = report ? [report] : recipients
@@ -232,7 +262,7 @@ export class MessageReceiver {
       protocol: peer.protocol,
       receivedAt,
       hostName: this.#deps.config.MAIL_HOSTS[0]!,
-      queueId: transaction.queueId,
+      queueId,
       rcptTo: first && others.length === 0 ? first.rcptTo : null,
       // RFC 3464 §2: reports have the null sender. Mailboxes get bounces too: they can be the envelope sender of an account.
       isForReports: report !== null || (sender.address === '' && recipients.length === 1),
@@ -240,11 +270,8 @@ export class MessageReceiver {
     }
   }
 
-  #refusalFor(error: unknown, { transaction }: ReceivedTransaction): SmtpRefusal {
-    this.#deps.log.error(
-      { event: 'smtp.receive_failed', err: error, queueId: transaction.queueId },
-      'Message could not be received',
-    )
+  #refusalFor(error: unknown, { queueId }: LoggedMessage): SmtpRefusal {
+    this.#deps.log.error({ event: 'smtp.receive_failed', err: error, queueId }, 'Message could not be received')
     return isFull(error) ? refusals.noRoom : refusals.failure
   }
 }

@@ -7,7 +7,15 @@ import type { EnvelopeSender } from '../smtp/envelope.ts'
 import type { SmtpReply } from '../smtp/replies.ts'
 import type { MessageSource } from '../workers/inspect-thread.ts'
 import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
-import { type ReceivedRecord, type ReceivedTransaction, recordOf } from './received-transaction.ts'
+import type { ReportMessage } from './bounces.ts'
+import {
+  type Decided,
+  type ForWriter,
+  forWriter,
+  type Inspected,
+  type LoggedMessage,
+  withoutContent,
+} from './received-message.ts'
 import type { RejectedRecipient } from './recipients.ts'
 import type { SmtpRefusal } from './refusals.ts'
 import type { SharedChange } from './shared-state.ts'
@@ -33,17 +41,16 @@ export class RemoteWriter implements ReceiveWriter {
     this.#link = link
   }
 
-  deliver(received: ReceivedTransaction): Promise<StoreOutcome> {
-    const record = recordOf(received, true)
-    return this.#link.call('deliver', [record], buffersOf(record.inspection!.chunks))
+  deliver(message: ForWriter<Decided>): Promise<StoreOutcome> {
+    return this.#link.call('deliver', [forWriter(message)], buffersOf(message.inspection.chunks))
   }
 
-  applyReport(received: ReceivedTransaction): Promise<void> {
-    return this.#link.call('applyReport', [recordOf(received, false)])
+  applyReport(message: ReportMessage): Promise<void> {
+    return this.#link.call('applyReport', [withoutContent(message)])
   }
 
-  applyDeliveredReport(received: ReceivedTransaction): Promise<void> {
-    return this.#link.call('applyDeliveredReport', [recordOf(received, false)])
+  applyDeliveredReport(message: ForWriter<Inspected>): Promise<void> {
+    return this.#link.call('applyDeliveredReport', [withoutContent(message)])
   }
 
   async noteRefusedRecipient(rejected: RejectedRecipient, sender: EnvelopeSender, peer: Peer): Promise<void> {
@@ -51,12 +58,12 @@ export class RemoteWriter implements ReceiveWriter {
     if (rejected.teamId !== null) await this.#link.call('noteRefusedRecipient', [rejected, sender, peer])
   }
 
-  noteRefusedMessage(received: ReceivedTransaction, refusal: SmtpRefusal): Promise<void> {
-    return this.#link.call('noteRefusedMessage', [recordOf(received, false), refusal])
+  noteRefusedMessage(message: LoggedMessage, refusal: SmtpRefusal): Promise<void> {
+    return this.#link.call('noteRefusedMessage', [withoutContent(message), refusal])
   }
 
-  noteDropped(received: ReceivedTransaction, refusal: SmtpRefusal): Promise<void> {
-    return this.#link.call('noteDropped', [recordOf(received, false), refusal])
+  noteDropped(message: LoggedMessage, refusal: SmtpRefusal): Promise<void> {
+    return this.#link.call('noteDropped', [withoutContent(message), refusal])
   }
 
   noteLineError(error: LineError, peer: Peer): void {
@@ -80,14 +87,13 @@ export class RemoteWriter implements ReceiveWriter {
 /** In the first thread: the calls of a receive thread. */
 export function writerCalls(writer: ReceiveWriter) {
   return {
-    deliver: (received: ReceivedRecord) => writer.deliver(received),
-    applyReport: (received: ReceivedRecord) => writer.applyReport(received),
-    applyDeliveredReport: (received: ReceivedRecord) => writer.applyDeliveredReport(received),
+    deliver: (message: ForWriter<Decided>) => writer.deliver(message),
+    applyReport: (message: ReportMessage) => writer.applyReport(message),
+    applyDeliveredReport: (message: ForWriter<Inspected>) => writer.applyDeliveredReport(message),
     noteRefusedRecipient: (rejected: RejectedRecipient, sender: EnvelopeSender, peer: Peer) =>
       writer.noteRefusedRecipient(rejected, sender, peer),
-    noteRefusedMessage: (received: ReceivedRecord, refusal: SmtpRefusal) =>
-      writer.noteRefusedMessage(received, refusal),
-    noteDropped: (received: ReceivedRecord, refusal: SmtpRefusal) => writer.noteDropped(received, refusal),
+    noteRefusedMessage: (message: LoggedMessage, refusal: SmtpRefusal) => writer.noteRefusedMessage(message, refusal),
+    noteDropped: (message: LoggedMessage, refusal: SmtpRefusal) => writer.noteDropped(message, refusal),
     noteLineError: (error: LineError, peer: Peer) => writer.noteLineError(error, peer),
     fullSince: (mailboxId: string, quotaBytes: number, sizeBytes: number) =>
       writer.fullSince(mailboxId, quotaBytes, sizeBytes),

@@ -9,13 +9,12 @@ import { recordReceived } from '../events/received.ts'
 import { bytesOf } from '../mime/chunks.ts'
 import type { LineError } from '../smtp/command-reader.ts'
 import type { EnvelopeSender } from '../smtp/envelope.ts'
-import { type DeliveryTarget, messageOf } from '../store/mailbox/delivery.ts'
+import { messageOf } from '../store/mailbox/delivery.ts'
 import type { MessageSource } from '../workers/inspect-thread.ts'
 import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
-import { Bounces } from './bounces.ts'
-import type { InboundDecision } from './decision.ts'
+import { Bounces, type ReportMessage } from './bounces.ts'
 import { Journal } from './journal.ts'
-import type { ReceivedRecord, RecordedRecipient } from './received-transaction.ts'
+import type { Decided, ForWriter, Inspected, LoggedMessage } from './received-message.ts'
 import type { RejectedRecipient } from './recipients.ts'
 import type { SmtpRefusal } from './refusals.ts'
 import type { Peer } from './transaction.ts'
@@ -31,14 +30,14 @@ export type StoreOutcome =
 /** What a receive thread asks of the first thread. What is written is durable when the promise resolves. */
 export interface ReceiveWriter {
   /** Stores an accepted message for all its recipients, or for none. @throws Error when it cannot be stored */
-  deliver(received: ReceivedRecord): Promise<StoreOutcome>
+  deliver(message: ForWriter<Decided>): Promise<StoreOutcome>
   /** Applies the report in a message to a report address. */
-  applyReport(received: ReceivedRecord): Promise<void>
+  applyReport(message: ReportMessage): Promise<void>
   /** Applies the report in a message to a mailbox. */
-  applyDeliveredReport(received: ReceivedRecord): Promise<void>
+  applyDeliveredReport(message: ForWriter<Inspected>): Promise<void>
   noteRefusedRecipient(rejected: RejectedRecipient, sender: EnvelopeSender, peer: Peer): Promise<void>
-  noteRefusedMessage(received: ReceivedRecord, refusal: SmtpRefusal): Promise<void>
-  noteDropped(received: ReceivedRecord, refusal: SmtpRefusal): Promise<void>
+  noteRefusedMessage(message: LoggedMessage, refusal: SmtpRefusal): Promise<void>
+  noteDropped(message: LoggedMessage, refusal: SmtpRefusal): Promise<void>
   noteLineError(error: LineError, peer: Peer): void
   /** See `Accounts.fullSince`. */
   fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null>
@@ -67,29 +66,28 @@ export class InboundWriter implements ReceiveWriter {
     this.#bounces = new Bounces({ feedback: app.outbound.reports.feedback, journal: this.#journal, log })
   }
 
-  deliver(received: ReceivedRecord): Promise<StoreOutcome> {
-    return this.#track(this.#deliver(received))
+  deliver(message: ForWriter<Decided>): Promise<StoreOutcome> {
+    return this.#track(this.#deliver(message))
   }
 
-  applyReport(received: ReceivedRecord): Promise<void> {
-    const { inspection, transaction } = received
-    return this.#track(this.#bounces.apply(received, transaction.report!, inspection!))
+  applyReport(message: ReportMessage): Promise<void> {
+    return this.#track(this.#bounces.apply(message))
   }
 
-  applyDeliveredReport(received: ReceivedRecord): Promise<void> {
-    return this.#track(this.#bounces.applyDelivered(received, received.inspection!))
+  applyDeliveredReport(message: ForWriter<Inspected>): Promise<void> {
+    return this.#track(this.#bounces.applyDelivered(message))
   }
 
   noteRefusedRecipient(rejected: RejectedRecipient, sender: EnvelopeSender, peer: Peer): Promise<void> {
     return this.#journal.noteRefusedRecipient(rejected, sender, peer)
   }
 
-  noteRefusedMessage(received: ReceivedRecord, refusal: SmtpRefusal): Promise<void> {
-    return this.#journal.noteRefusedMessage(received, refusal)
+  noteRefusedMessage(message: LoggedMessage, refusal: SmtpRefusal): Promise<void> {
+    return this.#journal.noteRefusedMessage(message, refusal)
   }
 
-  noteDropped(received: ReceivedRecord, refusal: SmtpRefusal): Promise<void> {
-    return this.#journal.noteDropped(received, refusal)
+  noteDropped(message: LoggedMessage, refusal: SmtpRefusal): Promise<void> {
+    return this.#journal.noteDropped(message, refusal)
   }
 
   noteLineError(error: LineError, peer: Peer): void {
@@ -124,24 +122,17 @@ export class InboundWriter implements ReceiveWriter {
     await this.#journal.flush()
   }
 
-  async #deliver(received: ReceivedRecord): Promise<StoreOutcome> {
+  async #deliver(message: ForWriter<Decided>): Promise<StoreOutcome> {
     const app = this.#app
-    const { transaction, receivedAt, decision } = received
-    const inspection = received.inspection!
-    const isToReportAddress = transaction.report !== null
-    const message = { inspection, mailFrom: transaction.sender.address, receivedAt, isToReportAddress }
-    const targets = transaction.recipients.map((recipient, index) => ({
-      ...target(recipient, inspection, decision!),
-      scriptOutcome: inspection.scriptOutcomes[index] ?? null,
-    }))
+    const { recipients, targets, inspection } = message
     try {
       return await app.outbound.receive.deliver(message, targets, (tx, delivered): StoreOutcome => {
         // DATA has one reply, so the delivery is all or nothing.
         if (delivered.some(({ outcome }) => outcome === 'full')) return tx.undo('full')
-        if (!transaction.recipients.every(({ mailbox }) => this.#isActive(tx, mailbox))) return tx.undo('inactive')
-        this.#journal.noteDelivered(tx, received, delivered)
+        if (!recipients.every(({ mailbox }) => this.#isActive(tx, mailbox))) return tx.undo('inactive')
+        this.#journal.noteDelivered(tx, message, delivered)
         const copies = delivered.map((copy, index) => ({ message, target: targets[index]!, delivered: copy }))
-        for (const [index, { teamId, mailbox }] of transaction.recipients.entries()) {
+        for (const [index, { teamId, mailbox }] of recipients.entries()) {
           const copy = copies[index]!
           // The folder it is in decides (a Sieve script may have moved it), not the spam decision.
           const filedTarget = { ...copy.target, junk: copy.delivered.junk }
@@ -175,22 +166,5 @@ export class InboundWriter implements ReceiveWriter {
     const tracked = work.finally(() => this.#inFlight.delete(tracked))
     this.#inFlight.add(tracked)
     return tracked
-  }
-}
-
-function target(recipient: RecordedRecipient, inspection: Inspection, decision: InboundDecision): DeliveryTarget {
-  const { verdict } = inspection
-  const { spf, dkim, dmarc, arc, fromAligned } = verdict
-  const signatures = verdict.signatures.map(({ domain, result, reason }) => `DKIM ${result} for ${domain}: ${reason}`)
-  const reasons = [verdict.spfReason, ...signatures, verdict.dmarcReason].filter((reason) => reason !== '')
-  const { junk, spam } = decision
-  return {
-    mailboxId: recipient.mailbox.id,
-    rcptTo: recipient.rcptTo,
-    email: recipient.mailbox.email,
-    quotaBytes: recipient.mailbox.quotaBytes,
-    junk,
-    authentication: { spf, dkim, dmarc, arc, fromAligned, reasons },
-    spam: { score: spam.score, isSpam: junk, reasons: spam.parts.map(({ reason }) => reason) },
   }
 }

@@ -35,7 +35,7 @@ function outcomeOf(inspection: Inspection, mailboxFilter: object = off): string 
   const recipients = [{ policy: { mailboxFilter, domainFilter: off } }] as unknown as AcceptedRecipient[]
   const transaction = { sender: { address: ENVELOPE }, recipients } as MailTransaction
   const peer = { helo: 'mx.evil.test', name: { name: 'mx.evil.test' } } as Peer
-  const { refusal, junk } = decide(inspection, { transaction, peer, config, namesOwnDomain: false })
+  const { refusal, junk } = decide({ ...transaction, inspection, peer }, { config, namesOwnDomain: false })
   return refusal ? (refusal.reason ?? 'refused') : junk ? 'junk' : 'inbox'
 }
 

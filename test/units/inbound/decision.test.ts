@@ -47,7 +47,7 @@ function judged(
     },
     message: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
   } as unknown as Inspection
-  const { refusal, junk } = decide(inspection, { transaction, peer, config: settings, namesOwnDomain })
+  const { refusal, junk } = decide({ ...transaction, inspection, peer }, { config: settings, namesOwnDomain })
   return refusal ? line(refusal.reply) : junk ? 'junk' : 'inbox'
 }
 

@@ -8,12 +8,13 @@ import { LARGE_FROM_BYTES } from '../../../src/base/memory-shares.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Directory } from '../../../src/directory/directory.ts'
 import { MessageReceiver } from '../../../src/inbound/receive.ts'
+import type { LoggedMessage } from '../../../src/inbound/received-message.ts'
 import type { AcceptedRecipient, Recipients } from '../../../src/inbound/recipients.ts'
 import { refusals, type SmtpRefusal } from '../../../src/inbound/refusals.ts'
 import { SourceThrottle } from '../../../src/inbound/source-throttle.ts'
 import { SplitRecipients } from '../../../src/inbound/split-recipients.ts'
 import type { MailTransaction, Peer } from '../../../src/inbound/transaction.ts'
-import type { ReceiveWriter } from '../../../src/inbound/writer.ts'
+import type { ReceiveWriter, StoreOutcome } from '../../../src/inbound/writer.ts'
 import type { MessageStream } from '../../../src/smtp/command-reader.ts'
 import { IN_FLIGHT_BYTES, IN_FLIGHT_MIN_BYTES, MAX_QUEUED } from '../../../src/smtp/limits.ts'
 import { line } from '../../../src/smtp/replies.ts'
@@ -50,6 +51,7 @@ const inspection = {
 /** Receives mails, and remembers what was stored, noted and released. */
 function open() {
   const seen = { stored: 0, refused: [] as string[], released: 0 }
+  const logged: LoggedMessage[] = []
   /** Sources that asked for memory, and how often it was given back. */
   const memory = { asked: [] as string[], released: 0 }
   const seenOwners: string[] = []
@@ -63,6 +65,10 @@ function open() {
       seen.released++
     },
     room: async (): Promise<SmtpRefusal | null> => null,
+    store: async (): Promise<StoreOutcome> => {
+      seen.stored++
+      return 'stored'
+    },
     reserve: async (_sizeBytes: number, source: string): Promise<(() => void) | null> => {
       memory.asked.push(source)
       return () => memory.released++
@@ -71,13 +77,11 @@ function open() {
   const writer = {
     noteLineError: () => {},
     reserve: (sizeBytes: number, source: string) => parts.reserve(sizeBytes, source),
-    noteRefusedMessage: async (_received: unknown, { reply }: SmtpRefusal) => {
+    noteRefusedMessage: async (message: LoggedMessage, { reply }: SmtpRefusal) => {
       seen.refused.push(line(reply))
+      logged.push(message)
     },
-    deliver: async () => {
-      seen.stored++
-      return 'stored'
-    },
+    deliver: () => parts.store(),
   } as unknown as ReceiveWriter
   const spool = {
     receive: (stream: MessageStream, owner: string) => {
@@ -118,7 +122,7 @@ function open() {
   }
   const send = (...more: [given?: Partial<MessageStream>, declaredBytes?: number | null, copies?: number]) =>
     sendFrom(peer.address, ...more)
-  return { send, sendFrom, seen, seenOwners, parts, memory }
+  return { send, sendFrom, seen, seenOwners, parts, memory, logged }
 }
 
 test('a mail is stored, and only then answered', async () => {
@@ -151,6 +155,28 @@ test('what is wrong with the mail is said before what is wrong with us', async (
   assert.match(await send({ byteError: 'bare_lf' }), /^550 5\.6\.11 /)
   assert.match(await send({ sizeExceeded: true }), /^552 5\.3\.4 /)
   assert.match(await send(), /^452 4\.3\.1 /)
+})
+
+test('a refusal is logged with all that is known of the message when it is refused', async () => {
+  const { send, parts, logged } = open()
+  const fail = () => Promise.reject(new Error('broken'))
+  const { hold, inspect } = parts
+  parts.hold = async (stream) => {
+    for await (const _ of stream);
+    return fail()
+  }
+  await send()
+  parts.hold = hold
+  parts.inspect = fail
+  await send()
+  parts.inspect = inspect
+  parts.store = fail
+  await send()
+  parts.store = async () => 'full'
+  await send()
+  const states = logged.map(({ sizeBytes, inspection: content, decision }) => [sizeBytes, content, decision?.junk])
+  const decided = [10, inspection, false]
+  assert.deepEqual(states, [[undefined, undefined, undefined], [10, undefined, undefined], decided, decided])
 })
 
 test('a mailbox that is full is told alone; with others the mail is deferred, or refused when its size was a lie', async () => {

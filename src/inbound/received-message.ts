@@ -1,0 +1,92 @@
+// A received message in its three states (received, inspected, decided), and what of it goes to the thread that writes.
+
+import type { DeliveryTarget } from '../store/mailbox/delivery.ts'
+import type { Inspection } from '../workers/inspection.ts'
+import type { InboundDecision } from './decision.ts'
+import type { AcceptedRecipient } from './recipients.ts'
+import type { ReportAddress } from './report-address.ts'
+import type { MailTransaction, Peer } from './transaction.ts'
+
+/** A message before its content: the transaction and its client. */
+export interface Envelope extends MailTransaction {
+  readonly peer: Peer
+}
+
+/** A message whose content has arrived completely. */
+export interface Received extends Envelope {
+  /** When the end of DATA was read, in ms since 1970. */
+  readonly receivedAt: number
+  readonly sizeBytes: number
+}
+
+export interface Inspected extends Received {
+  readonly inspection: Inspection
+}
+
+/** Satisfies `IncomingMessage` of the store. */
+export interface Decided extends Inspected {
+  readonly decision: InboundDecision
+  /** In the order of the recipients. */
+  readonly targets: readonly DeliveryTarget[]
+  readonly mailFrom: string
+  readonly isToReportAddress: boolean
+}
+
+/** A message of which only what writing needs is known of the recipients: policies and batch keys stay in their thread. */
+export type ForWriter<M extends Envelope> = Omit<M, 'recipients' | 'report'> & {
+  readonly recipients: readonly Pick<AcceptedRecipient, 'rcptTo' | 'mailbox' | 'teamId' | 'domain'>[]
+  readonly report: ReportAddress | null
+}
+
+/** A message in any state, as the log shows it; the size is missing when the content could not be taken. */
+export type LoggedMessage = ForWriter<Envelope> & Partial<Pick<Decided, 'sizeBytes' | 'inspection' | 'decision'>>
+
+export function withDecision(message: Inspected, decision: InboundDecision): Decided {
+  const { inspection, recipients, report, sender } = message
+  const targets = recipients.map((recipient, index) => ({
+    ...target(recipient, inspection, decision),
+    scriptOutcome: inspection.scriptOutcomes[index] ?? null,
+  }))
+  return { ...message, decision, targets, mailFrom: sender.address, isToReportAddress: report !== null }
+}
+
+/** The message to hand over to another thread with its content, which takes the buffers of its chunks. */
+export function forWriter(message: ForWriter<Decided>): ForWriter<Decided> {
+  return { ...message, ...partiesOf(message), inspection: { ...message.inspection, report: null } }
+}
+
+/** The message without its content and text, to hand over to another thread: for the log and for reports. */
+export function withoutContent<M extends LoggedMessage>(message: M): M {
+  const { inspection } = message
+  return { ...message, ...partiesOf(message), ...(inspection && { inspection: withoutBytes(inspection) }) }
+}
+
+function partiesOf({ recipients, report }: LoggedMessage): Pick<LoggedMessage, 'recipients' | 'report'> {
+  return {
+    recipients: recipients.map(({ rcptTo, mailbox, teamId, domain }) => ({ rcptTo, mailbox, teamId, domain })),
+    report: report && { rcptTo: report.rcptTo, domain: report.domain, key: report.key, email: report.email },
+  }
+}
+
+function withoutBytes(inspection: Inspection): Inspection {
+  return { ...inspection, chunks: [], edited: [], message: { ...inspection.message, searchText: '' } }
+}
+
+function target(
+  { mailbox, rcptTo }: AcceptedRecipient,
+  { verdict }: Inspection,
+  { junk, spam }: InboundDecision,
+): DeliveryTarget {
+  const { spf, dkim, dmarc, arc, fromAligned } = verdict
+  const signatures = verdict.signatures.map(({ domain, result, reason }) => `DKIM ${result} for ${domain}: ${reason}`)
+  const reasons = [verdict.spfReason, ...signatures, verdict.dmarcReason].filter((reason) => reason !== '')
+  return {
+    mailboxId: mailbox.id,
+    rcptTo,
+    email: mailbox.email,
+    quotaBytes: mailbox.quotaBytes,
+    junk,
+    authentication: { spf, dkim, dmarc, arc, fromAligned, reasons },
+    spam: { score: spam.score, isSpam: junk, reasons: spam.parts.map(({ reason }) => reason) },
+  }
+}
