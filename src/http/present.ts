@@ -1,6 +1,6 @@
 // Presents records as their schemas have them: each member of the schema is that of the record in camel case, times in ISO 8601.
 
-import type { Static, TObject, TSchema } from 'typebox'
+import type { Static, TObject, TOptional, TSchema } from 'typebox'
 import { isoTime } from '../base/clock.ts'
 import { type Camel, camelCase, fromMember, objectMaker } from '../base/members.ts'
 import type { TimeSchema } from './time.ts'
@@ -13,7 +13,7 @@ type Fits<V, S extends TSchema> = S extends TimeSchema
       ? true
       : false
     : false
-  : [Writable<V>] extends [Static<S>]
+  : [Writable<V>] extends [S extends TOptional<TSchema> ? Static<S> | undefined : Static<S>]
     ? true
     : false
 type Properties<S extends TObject> = S['properties']

@@ -15,6 +15,7 @@ const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound', 'agents', '
 const MESSAGES = ['src/store/entries/', 'src/store/lists/', 'src/store/messages/']
 const THREADS = ['src/store/entries/', 'src/store/lists/', 'src/store/threads/']
 const FOLDERS = ['src/store/rows/', 'src/store/entries/folders', 'src/store/mailbox/folders-edits.ts']
+const OUTBOUND_RECORDS = 'src/outbound/model/records.ts'
 /** Every table and the beginnings of the paths of the files that alone name it; `db/migrate.ts` keeps the list of steps. */
 const OWNERS = new Map<string, string | readonly string[]>([
   ['migrations', 'src/db/migrate.ts'],
@@ -109,8 +110,8 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['delivery_group_members', 'src/outbound/providers/groups.ts'],
   ['shared_limits', 'src/outbound/providers/shared-limit.ts'],
   ['limit_requests', 'src/outbound/providers/shared-limit.ts'],
-  ['emails', ['src/outbound/log/', 'src/outbound/queue/delivery-transitions.ts']],
-  ['deliveries', ['src/outbound/log/', 'src/outbound/queue/delivery-transitions.ts']],
+  ['emails', [OUTBOUND_RECORDS, 'src/outbound/log/', 'src/outbound/queue/delivery-transitions.ts']],
+  ['deliveries', [OUTBOUND_RECORDS, 'src/outbound/log/', 'src/outbound/queue/delivery-transitions.ts']],
   ['kept_contents', 'src/outbound/log/kept-contents.ts'],
   ['remote_ids', 'src/outbound/log/'],
   ['queue', 'src/outbound/queue/queue.ts'],

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
 import { clean } from '../../mime/one-line.ts'
 import type { DeliveryRecord, DeliveryRow } from '../../outbound/log/delivery-log.ts'
@@ -9,7 +10,7 @@ import type { ResendState } from '../../outbound/log/single-deliveries.ts'
 import { DETAIL_MAX, type Step } from '../../outbound/log/timeline.ts'
 import { labelFields } from './labels.ts'
 import { record } from './record.ts'
-import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+import { TimeOf, TimeOrNull } from './time.ts'
 
 export const DeliveryStatus = Words(
   ['pending', 'sent', 'failed', 'rejected'],
@@ -83,34 +84,17 @@ export const DeliveryLogDetail = record('DeliveryLogDetail', 'The delivery with 
 })
 export type DeliveryLogDetail = Static<typeof DeliveryLogDetail>
 
-export function presentDelivery(row: DeliveryRow): DeliveryLogJson {
-  return {
-    id: row.id,
-    provider_id: row.providerId,
-    provider_name: row.providerName,
-    message_id: row.emailId,
-    from_email: row.fromEmail,
-    sent_from_email: row.sentFromEmail,
-    to_email: row.to,
-    subject: row.subject,
-    status: row.status,
-    status_reason: row.statusReason,
-    attempts: row.attempts,
-    sent_at: isoTimeOrNull(row.sentAt),
-    size_bytes: row.sizeBytes,
-    created_at: isoTime(row.createdAt),
-    ...(row.tags && { tags: row.tags }),
-    ...(row.metadata && { metadata: row.metadata }),
-  }
-}
+const ORIGINS = { message_id: 'emailId', to_email: 'to' } as const
 
-export function presentDeliveryDetail(row: DeliveryRecord, state: ResendState): DeliveryLogDetail {
-  return {
-    ...presentDelivery(row),
-    ...{ content_available: state.hasContent, resent_from: state.resentFrom, resent_as: state.resentAs },
-    timeline: presentSteps(row.timeline),
-  }
-}
+export const presentDelivery = presenterOf<DeliveryRow>()(DeliveryLogJson, ORIGINS)
+
+export const presentDeliveryDetail = presenterOf<DeliveryRecord, [ResendState]>()(DeliveryLogDetail, {
+  ...ORIGINS,
+  content_available: (_, { hasContent }) => hasContent,
+  resent_from: (_, { resentFrom }) => resentFrom,
+  resent_as: (_, { resentAs }) => resentAs,
+  timeline: ({ timeline }) => presentSteps(timeline),
+})
 
 export function presentSteps(steps: readonly Step[]): DeliveryLogDetail['timeline'] {
   return steps.map((step) => {

@@ -1,14 +1,14 @@
 // A sent message with all its recipients.
 
 import { type Static, Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import type { RecipientOutcome, SentMessage } from '../../outbound/log/sent-messages.ts'
 import { AddressJson } from './address.ts'
 import { DeliveryLogDetail, DeliveryLogJson, presentSteps } from './delivery-log.ts'
 import { ParsedMessage } from './parsed-message.ts'
 import { record } from './record.ts'
-import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+import { TimeOf, TimeOrNull } from './time.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -57,35 +57,17 @@ export const EmailDetail = record('EmailDetail', 'A sent message with all its re
   content: Nullable(ParsedMessage),
 })
 
-export function presentSentMessage(message: SentMessage): EmailJson {
-  return {
-    id: message.id,
-    source: message.source as EmailJson['source'],
-    mailbox_id: message.mailboxId,
-    from: message.from,
-    subject: message.subject,
-    internet_message_id: `<${message.internetMessageId}>`,
-    status: message.status,
-    recipient_counts: message.counts,
-    size_bytes: message.sizeBytes,
-    tags: message.labels.tags ?? {},
-    metadata: message.labels.metadata ?? null,
-    send_at: isoTime(message.sendAt),
-    canceled_at: isoTimeOrNull(message.canceledAt),
-    created_at: isoTime(message.queuedAt),
-  }
-}
+export const presentSentMessage = presenterOf<SentMessage>()(EmailJson, {
+  source: ({ source }) => source as EmailJson['source'],
+  internet_message_id: ({ internetMessageId }) => `<${internetMessageId}>`,
+  recipient_counts: 'counts',
+  tags: ({ labels }) => labels.tags ?? {},
+  metadata: ({ labels }) => labels.metadata ?? null,
+  created_at: 'queuedAt',
+})
 
-export function presentRecipient(one: RecipientOutcome): Static<typeof EmailRecipient> {
-  return {
-    delivery_log_id: one.id,
-    email: one.to,
-    status: one.status,
-    status_reason: one.statusReason,
-    attempts: one.attempts,
-    sent_at: isoTimeOrNull(one.sentAt),
-    provider_id: one.providerId,
-    provider_name: one.providerName,
-    timeline: presentSteps(one.timeline),
-  }
-}
+export const presentRecipient = presenterOf<RecipientOutcome>()(EmailRecipient, {
+  delivery_log_id: 'id',
+  email: 'to',
+  timeline: ({ timeline }) => presentSteps(timeline),
+})

@@ -6,10 +6,10 @@ import type { Db, SqlValue } from '../../db/db.ts'
 import { type PageKey, pageOf } from '../../db/page.ts'
 import { redateRows } from '../../db/redate.ts'
 import { placeholders } from '../../db/sql-text.ts'
+import type { RowOf } from '../../db/table.ts'
 import type { OutboundDeps } from '../model/deps.ts'
-import type { Delivery, DeliveryStatus, Page } from '../model/records.ts'
-import { type Labels, labelsOf, type TagFilter, tagCondition } from './labels.ts'
-import { DELIVERY_COLUMNS, type DeliveryColumns, presentDelivery } from './rows.ts'
+import { DELIVERIES, type Delivery, type DeliveryStatus, EMAILS, type Page } from '../model/records.ts'
+import { type LabelColumns, type Labels, labelsOf, type TagFilter, tagCondition } from './labels.ts'
 import { type Step, stepsOf } from './timeline.ts'
 
 /** The log row of one message to one recipient. */
@@ -43,18 +43,11 @@ export interface DeliveryFilter {
   search?: string
 }
 
-interface ShownRow extends DeliveryColumns {
-  email_id: string
-  mailbox_id: string | null
-  from_email: string
-  subject: string
-  size_bytes: number
-  tags: string | null
-  metadata: string | null
-}
+const DELIVERY = DELIVERIES.and('mailbox_id')
+const MESSAGE = EMAILS.only('from_email', 'subject', 'size_bytes')
+const SHOWN = `${DELIVERY.of('d')}, e.id AS email_id, ${MESSAGE.of('e')}, e.tags, e.metadata`
+type ShownRow = RowOf<typeof DELIVERY> & RowOf<typeof MESSAGE> & LabelColumns & { email_id: string }
 
-const SHOWN = `${DELIVERY_COLUMNS}, d.mailbox_id, e.id AS email_id, e.from_email, e.subject, e.size_bytes,
-  e.tags, e.metadata`
 /** Messages per query. */
 const PRUNE_BATCH = 200
 
@@ -164,14 +157,6 @@ export function listStatement(
 }
 
 function present(row: ShownRow): DeliveryRow {
-  const { n: _n, email: _email, ...delivery } = presentDelivery(row)
-  return {
-    ...delivery,
-    emailId: row.email_id,
-    mailboxId: row.mailbox_id,
-    fromEmail: row.from_email,
-    subject: row.subject,
-    sizeBytes: row.size_bytes,
-    ...labelsOf(row),
-  }
+  const { n: _n, email: _email, ...delivery } = DELIVERY.record(row)
+  return { ...delivery, ...MESSAGE.record(row), emailId: row.email_id, ...labelsOf(row) }
 }

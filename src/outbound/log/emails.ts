@@ -11,18 +11,10 @@ import type { Counters } from '../../store/log/counters.ts'
 import type { BounceKey } from '../model/bounce-address.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import { type MessageLabels, NO_LABELS } from '../model/message-labels.ts'
-import type { Carrier, Delivery, Email } from '../model/records.ts'
+import { type Carrier, DELIVERIES, type Delivery, EMAILS, type Email } from '../model/records.ts'
 import { factOf } from './facts.ts'
 import { countOpen } from './open-content.ts'
-import {
-  DELIVERY_COLUMNS,
-  type DeliveryColumns,
-  EMAIL_COLUMNS,
-  type EmailRow,
-  emailRow,
-  presentDelivery,
-  presentEmail,
-} from './rows.ts'
+import { type EmailRow, emailOf } from './rows.ts'
 import { stepLine, stepsOf, TIMELINE_MAX } from './timeline.ts'
 
 /** A message to be accepted; its id exists already, because the Message-ID contains it. */
@@ -64,6 +56,7 @@ export function messageOfKey(emails: Pick<Emails, 'byN' | 'deliveriesByN'>, { of
 /** Maximum number of ids a provider assigns to one message, and characters of one. */
 const REMOTE_IDS_MAX = 20
 const REMOTE_ID_MAX = 255
+const WITH_TIMELINE = DELIVERIES.and('notice_due', 'timeline')
 const SERVER_STEPS = new Set(['sent', 'deferred', 'bounced', 'expired'])
 
 export class Emails {
@@ -83,28 +76,29 @@ export class Emails {
 
   /** Inserts a message and a pending delivery per recipient in a unit of work. */
   insert(tx: Tx, { domainId, recipients, sendAt, labels = NO_LABELS, resentFrom, ...email }: NewEmail): Accepted {
-    const open = recipients.length
-    const more = {
-      domain_id: domainId,
-      open_deliveries: open,
-      send_at: sendAt ?? email.queuedAt,
-      resent_from: resentFrom ?? null,
+    const n = EMAILS.insert(tx, {
+      ...email,
       ...labels,
-    }
-    const n = tx.insert('emails', { ...emailRow(email), ...more })
+      fromEmail: email.from.email,
+      fromName: email.from.name,
+      domainId,
+      openDeliveries: recipients.length,
+      sendAt: sendAt ?? email.queuedAt,
+      resentFrom,
+    })
     const deliveries: Accepted['deliveries'] = []
     for (const to of recipients) {
       const id = newId('deliveryLog')
-      const delivery = tx.insert('deliveries', {
+      const delivery = DELIVERIES.insert(tx, {
         id,
         email: n,
-        team_id: email.teamId,
-        mailbox_id: email.mailboxId,
-        to_email: to,
+        teamId: email.teamId,
+        mailboxId: email.mailboxId,
+        to,
         domain: domainOf(to),
-        sent_from_email: email.from.email,
+        sentFromEmail: email.from.email,
         status: 'pending',
-        created_at: email.queuedAt,
+        createdAt: email.queuedAt,
         words: searchText([to, email.from.email, email.id, email.subject]),
       })
       deliveries.push({ n: delivery, id, to })
@@ -118,8 +112,8 @@ export class Emails {
   /** The messages with these keys, unordered; unknown keys are omitted. */
   byN(ns: readonly number[]): Email[] {
     if (ns.length === 0) return []
-    const sql = `SELECT ${EMAIL_COLUMNS} FROM emails WHERE n IN (SELECT value FROM json_each(?))`
-    return this.#db.read.all<EmailRow>(sql, [JSON.stringify(ns)]).map(presentEmail)
+    const sql = `SELECT ${EMAILS.columns} FROM emails WHERE n IN (SELECT value FROM json_each(?))`
+    return this.#db.read.all<EmailRow>(sql, [JSON.stringify(ns)]).map(emailOf)
   }
 
   /** The pending deliveries of a message, with their number of attempts. */
@@ -148,8 +142,8 @@ export class Emails {
   }
 
   byId(id: string): Email | undefined {
-    const row = this.#db.read.get<EmailRow>(`SELECT ${EMAIL_COLUMNS} FROM emails WHERE id = ?`, [id])
-    return row && presentEmail(row)
+    const row = this.#db.read.get<EmailRow>(`SELECT ${EMAILS.columns} FROM emails WHERE id = ?`, [id])
+    return row && emailOf(row)
   }
 
   /** @param internetMessageId without angle brackets; ours are `eml_…@from-domain` (docs/design/sending.md §12) */
@@ -170,11 +164,7 @@ export class Emails {
 
   /** Deliveries by their numbers, without their timelines. */
   deliveriesByN(ns: readonly number[]): Delivery[] {
-    const rows = this.#db.read.all<DeliveryColumns>(
-      `SELECT ${DELIVERY_COLUMNS} FROM deliveries d WHERE d.n IN (SELECT value FROM json_each(?))`,
-      [JSON.stringify(ns)],
-    )
-    return rows.map(presentDelivery)
+    return DELIVERIES.all(this.#db.read, 'WHERE n IN (SELECT value FROM json_each(?))', [JSON.stringify(ns)])
   }
 
   /** All deliveries of a message, in the order of its recipients. */
@@ -184,18 +174,13 @@ export class Emails {
 
   /** All deliveries of some messages, in the order of the recipients of each. */
   deliveriesOfAll(emailNs: readonly number[]): DeliveryState[] {
-    const rows = this.#db.read.all<DeliveryColumns & { notice_due: number; timeline: string }>(
-      `SELECT ${DELIVERY_COLUMNS}, d.notice_due, d.timeline FROM deliveries d
-       WHERE d.email IN (SELECT value FROM json_each(?)) ORDER BY d.n`,
-      [JSON.stringify(emailNs)],
-    )
-    return rows.map((row) => {
-      const steps = stepsOf(row.timeline)
+    const rest = 'WHERE email IN (SELECT value FROM json_each(?)) ORDER BY n'
+    return WITH_TIMELINE.all(this.#db.read, rest, [JSON.stringify(emailNs)]).map(({ timeline, ...delivery }) => {
+      const steps = stepsOf(timeline)
       return {
-        ...presentDelivery(row),
-        updatedAt: steps.at(-1)?.at ?? row.created_at,
+        ...delivery,
+        updatedAt: steps.at(-1)?.at ?? delivery.createdAt,
         lastReply: steps.findLast(({ type }) => SERVER_STEPS.has(type))?.detail ?? null,
-        noticeDue: row.notice_due === 1,
       }
     })
   }

@@ -3,18 +3,12 @@
 import type { Db } from '../../db/db.ts'
 import { type PageKey, pageOf } from '../../db/page.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
+import type { RowOf } from '../../db/table.ts'
 import type { OutboundDeps } from '../model/deps.ts'
-import type { Email, Page } from '../model/records.ts'
+import { DELIVERIES, type Delivery, EMAILS, type Email, type Page } from '../model/records.ts'
 import { type SubmissionStatus, submissionStatus } from '../model/submission-status.ts'
 import { type Labels, labelsOf, type TagFilter, tagCondition } from './labels.ts'
-import {
-  DELIVERY_COLUMNS,
-  type DeliveryColumns,
-  EMAIL_COLUMNS,
-  type EmailRow,
-  presentDelivery,
-  presentEmail,
-} from './rows.ts'
+import { emailOf } from './rows.ts'
 import { type Step, stepsOf } from './timeline.ts'
 
 export interface SentMessage extends Omit<Email, 'n' | 'scope' | 'expiresAt'> {
@@ -27,7 +21,7 @@ export interface SentMessage extends Omit<Email, 'n' | 'scope' | 'expiresAt'> {
   counts: Record<'pending' | 'sent' | 'failed' | 'rejected', number>
 }
 
-export interface RecipientOutcome extends Omit<ReturnType<typeof presentDelivery>, 'n' | 'email'> {
+export interface RecipientOutcome extends Omit<Delivery, 'n' | 'email'> {
   timeline: Step[]
 }
 
@@ -44,14 +38,9 @@ export interface SentMessageFilter {
   tag?: TagFilter
 }
 
-interface Row extends EmailRow {
-  tags: string | null
-  metadata: string | null
-  send_at: number | null
-  canceled_at: number | null
-}
-
-const COLUMNS = `${EMAIL_COLUMNS}, tags, metadata, send_at, canceled_at`
+const SENT = EMAILS.and('tags', 'metadata', 'send_at', 'canceled_at')
+type Row = RowOf<typeof SENT>
+const WITH_TIMELINE = DELIVERIES.and('timeline')
 
 export class SentMessages {
   readonly #deps: Pick<OutboundDeps, 'db' | 'trustedClock'>
@@ -80,7 +69,7 @@ export class SentMessages {
     // These filters may match few messages, so that the query examines many.
     const isShort = filter.mailboxId === undefined && filter.tag === undefined
     const rows = await (isShort ? this.#db.read : this.#db.scan).all<Row>(
-      `SELECT ${COLUMNS} FROM emails WHERE ${where.sql} ORDER BY queued_at DESC, n DESC LIMIT ?`,
+      `SELECT ${SENT.columns} FROM emails WHERE ${where.sql} ORDER BY queued_at DESC, n DESC LIMIT ?`,
       [...where.values, limit + 1],
     )
     const deliveries = this.#deliveriesOf(rows.map(({ n }) => n))
@@ -95,33 +84,29 @@ export class SentMessages {
   /** A message with all its recipients; undefined when the team has no such message. */
   get(teamId: string, id: string): SentMessageDetail | undefined {
     const row = this.#db.read.get<Row>(
-      `SELECT ${COLUMNS} FROM emails WHERE id = ? AND team_id = ? AND source <> 'system'`,
+      `SELECT ${SENT.columns} FROM emails WHERE id = ? AND team_id = ? AND source <> 'system'`,
       [id, teamId],
     )
     if (row === undefined) return undefined
-    const deliveries = this.#db.read.all<DeliveryColumns & { timeline: string }>(
-      `SELECT ${DELIVERY_COLUMNS}, d.timeline FROM deliveries d WHERE d.email = ? ORDER BY d.n`,
-      [row.n],
-    )
-    const recipients = deliveries.map((one) => {
-      const { n: _n, email: _email, ...delivery } = presentDelivery(one)
+    const deliveries = WITH_TIMELINE.all(this.#db.read, 'WHERE email = ? ORDER BY n', [row.n])
+    const recipients = deliveries.map(({ n: _n, email: _email, timeline, ...delivery }) => {
       // The timeline does not store the step of acceptance.
       const accepted = {
-        at: one.created_at,
+        at: delivery.createdAt,
         type: 'accepted',
         detail: 'Accepted.',
         smtpCode: null,
         nextAt: null,
       } as const
-      return { ...delivery, timeline: [accepted, ...stepsOf(one.timeline)] }
+      return { ...delivery, timeline: [accepted, ...stepsOf(timeline)] }
     })
     return { ...this.#present(row, deliveries), recipients }
   }
 
-  #deliveriesOf(emails: readonly number[]): Map<number, Pick<DeliveryColumns, 'status' | 'attempts'>[]> {
-    const found = new Map<number, Pick<DeliveryColumns, 'status' | 'attempts'>[]>()
+  #deliveriesOf(emails: readonly number[]): Map<number, Pick<Delivery, 'status' | 'attempts'>[]> {
+    const found = new Map<number, Pick<Delivery, 'status' | 'attempts'>[]>()
     if (emails.length === 0) return found
-    const rows = this.#db.read.all<Pick<DeliveryColumns, 'email' | 'status' | 'attempts'>>(
+    const rows = this.#db.read.all<Pick<Delivery, 'email' | 'status' | 'attempts'>>(
       `SELECT email, status, attempts FROM deliveries WHERE email IN (${placeholders(emails)})`,
       emails,
     )
@@ -133,8 +118,8 @@ export class SentMessages {
     return found
   }
 
-  #present(row: Row, deliveries: readonly Pick<DeliveryColumns, 'status' | 'attempts'>[]): SentMessage {
-    const { n: _n, scope: _scope, expiresAt: _expiresAt, ...email } = presentEmail(row)
+  #present(row: Row, deliveries: readonly Pick<Delivery, 'status' | 'attempts'>[]): SentMessage {
+    const { n: _n, scope: _scope, expiresAt: _expiresAt, ...email } = emailOf(row)
     const counts = { pending: 0, sent: 0, failed: 0, rejected: 0 }
     for (const { status } of deliveries) counts[status]++
     const sendAt = row.send_at ?? row.queued_at

@@ -1,18 +1,14 @@
 // Reads one delivery with its message, for the actions of its team.
 
 import type { Db, Reader } from '../../db/db.ts'
+import type { RowOf } from '../../db/table.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import type { MessageLabels } from '../model/message-labels.ts'
-import type { Delivery, Email } from '../model/records.ts'
+import { DELIVERIES, type Delivery, EMAILS, type Email } from '../model/records.ts'
 import type { KeptContents } from './kept-contents.ts'
-import {
-  DELIVERY_COLUMNS,
-  type DeliveryColumns,
-  EMAIL_COLUMNS,
-  type EmailRow,
-  presentDelivery,
-  presentEmail,
-} from './rows.ts'
+import { emailOf } from './rows.ts'
+
+const SENT = EMAILS.and('tags', 'metadata', 'send_at')
 
 /** A delivery and its message. */
 export interface SingleDelivery {
@@ -44,25 +40,17 @@ export class SingleDeliveries {
 
   /** @param id `dlog_…` @returns undefined when the team has no such delivery, or the message is one of the appliance itself */
   get(teamId: string, id: string, reader: Reader = this.#db.read): SingleDelivery | undefined {
-    const delivery = reader.get<DeliveryColumns>(
-      `SELECT ${DELIVERY_COLUMNS} FROM deliveries d WHERE d.id = ? AND d.team_id = ?`,
-      [id, teamId],
-    )
+    const delivery = DELIVERIES.get(reader, 'WHERE id = ? AND team_id = ?', [id, teamId])
     if (delivery === undefined) return undefined
-    const row = reader.get<EmailRow & MessageLabels & { send_at: number | null }>(
-      `SELECT ${EMAIL_COLUMNS}, tags, metadata, send_at FROM emails WHERE n = ? AND source <> 'system'`,
+    const row = reader.get<RowOf<typeof SENT>>(
+      `SELECT ${SENT.columns} FROM emails WHERE n = ? AND source <> 'system'`,
       [delivery.email],
     )
     if (row === undefined) return undefined
     const { tags, metadata, send_at: sendAt } = row
-    const stored = presentEmail(row)
+    const stored = emailOf(row)
     const email = { ...stored, hash: stored.hash ?? this.#kept.hashOf(stored.n, reader) }
-    return {
-      delivery: presentDelivery(delivery),
-      email,
-      labels: { tags, metadata },
-      sendAt: sendAt ?? email.queuedAt,
-    }
+    return { delivery, email, labels: { tags, metadata }, sendAt: sendAt ?? email.queuedAt }
   }
 
   /** What an opened row shows of the resending of a delivery. @param id `dlog_…` */

@@ -1,5 +1,6 @@
 // The records of sending that other modules read; times are ms, ids are public, `n` is a row's key.
 
+import { bytes, flag, integer, json, key, type RecordOf, table, text, time } from '../../db/table.ts'
 import type { SendScope } from '../../directory/mailboxes/mailbox-input.ts'
 import type { Address } from '../../mime/message.ts'
 import type { BounceSubType, BounceType, DelayCause, RemoteReply } from '../../reports/reply-class.ts'
@@ -72,51 +73,83 @@ export interface Provider {
 /** `smtp`: submitted by a mail program. `forward`: received by a mailbox, and sent on by its script or its forwarding setting. */
 export type EmailSource = 'batch_api' | 'mailbox_api' | 'smtp' | 'forward' | 'system'
 
-/** A message accepted for sending. The delivery log has one row per recipient of it. */
-export interface Email {
-  n: number
+/** Messages accepted for sending. */
+export const EMAILS = table('emails', {
+  n: key(),
   /** `eml_…` */
-  id: string
-  teamId: string
+  id: text(),
+  team_id: text(),
   /** The mailbox it was sent from, null for a root key. */
-  mailboxId: string | null
-  source: EmailSource
+  mailbox_id: text().orNull(),
+  /** `mdom_…` of the From domain if it is one of the team's. */
+  domain_id: text().orNull().hidden(),
+  source: text<EmailSource>(),
   /** The accounts that may carry it. */
-  scope: SendScope
-  from: Address
+  scope: json<SendScope>(),
+  from_email: text(),
+  from_name: text(),
   /** Requested envelope sender; null: our own per-message address (VERP). "" for the null reverse-path of a report. */
-  returnPath: string | null
-  subject: string
+  return_path: text().orNull(),
+  subject: text(),
   /** Without angle brackets. */
-  internetMessageId: string
+  internet_message_id: text(),
   /** SHA-256 of the composed bytes (no Bcc, not signed); null once no delivery needs the content. */
-  hash: Uint8Array | null
-  sizeBytes: number
-  queuedAt: number
+  blob: bytes().orNull().as('hash'),
+  size_bytes: integer(),
+  /** Deliveries that need the content. */
+  open_deliveries: integer().hidden(),
+  queued_at: time(),
+  /** When the last attempt is due: 48 h after the earliest time of the first (docs/design/sending.md §7). */
+  expires_at: time(),
+  /** JSON, as its sender gave them. */
+  tags: text().orNull().hidden(),
+  metadata: text().orNull().hidden(),
+  /** Earliest time of the first attempt; null of an earlier version. */
+  send_at: time().orNull().hidden(),
+  canceled_at: time().orNull().hidden(),
+  /** `dlog_…` of the failed delivery that it repeats. */
+  resent_from: text().orNull().hidden(),
+  is_changed: flag().or(0),
+})
+
+/** A message accepted for sending. The delivery log has one row per recipient of it. */
+export interface Email extends Omit<RecordOf<typeof EMAILS>, 'fromEmail' | 'fromName' | 'isChanged'> {
+  from: Address
   /** A script has changed its header: nothing that was found out about the received message holds for it. */
   isChanged?: boolean
-  /** When the last attempt is due: 48 h after the earliest time of the first (docs/design/sending.md §7). */
-  expiresAt: number
 }
 
 export type DeliveryStatus = 'pending' | 'sent' | 'failed' | 'rejected'
 
-/** One message to one recipient (docs/design/contract.md §2.8). */
-export interface Delivery {
-  n: number
+export const DELIVERIES = table('deliveries', {
+  n: key(),
   /** `dlog_…` */
-  id: string
-  email: number
-  to: string
-  status: DeliveryStatus
-  statusReason: string | null
-  attempts: number
-  providerId: string | null
-  providerName: string | null
-  sentFromEmail: string
-  sentAt: number | null
-  createdAt: number
-}
+  id: text(),
+  /** Key of the message. */
+  email: integer(),
+  team_id: text().hidden(),
+  mailbox_id: text().orNull().hidden(),
+  to_email: text().as('to'),
+  domain: text().hidden(),
+  provider_id: text().orNull(),
+  provider_name: text().orNull(),
+  sent_from_email: text(),
+  status: text<DeliveryStatus>(),
+  status_reason: text().orNull(),
+  attempts: integer().or(0),
+  sent_at: time().orNull(),
+  /** When its sender was last informed that it is late. */
+  delay_reported_at: time().orNull().hidden(),
+  /** A DSN about its final failure is due. */
+  notice_due: flag().or(0).hidden(),
+  created_at: time(),
+  /** The text that a search looks in. */
+  words: text().hidden(),
+  timeline: text().or('').hidden(),
+})
+
+/** One message to one recipient (docs/design/contract.md §2.8). */
+export type Delivery = RecordOf<typeof DELIVERIES>
 
 /** `delivery.confirmation` of an event (docs/design/events.md §4). */
 export type Confirmation = 'recipient_mx' | 'relay' | 'provider_api' | 'local'
