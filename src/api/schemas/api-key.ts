@@ -1,13 +1,13 @@
 // An API key without its secret.
 
 import { type Static, Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
 import type { IssuedKey } from '../../directory/keys/key-record.ts'
 import type { ApiKey as KeyRecord } from '../../directory/keys/keys.ts'
 import { PERMISSIONS, ROLES, type Role } from '../../directory/names/permissions.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, TimeQuery, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
-import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+import { TimeOf, TimeOrNull } from './time.ts'
 
 const ROLE_NAMES = Object.keys(ROLES) as Role[]
 
@@ -88,24 +88,7 @@ export const NewApiKey = record('NewApiKey', 'An API key with its secret, which 
 })
 export type NewApiKey = Static<typeof NewApiKey>
 
-export function presentKey(key: KeyRecord): ApiKeyJson {
-  return {
-    id: key.id,
-    name: key.name,
-    kind: key.kind,
-    role: key.role,
-    permissions: [...key.permissions],
-    mailbox_id: key.mailboxId,
-    prefix: key.prefix,
-    last4: key.last4,
-    status: key.status,
-    created_by: key.createdBy,
-    created_at: isoTime(key.createdAt),
-    expires_at: isoTimeOrNull(key.expiresAt),
-    last_used_at: isoTimeOrNull(key.lastUsedAt),
-    revoked_at: isoTimeOrNull(key.revokedAt),
-  }
-}
+export const presentKey = presenterOf<KeyRecord>()(ApiKeyJson)
 
 export function presentNewKey(issued: IssuedKey): NewApiKey {
   return { ...presentKey(issued.record), key: issued.secret }

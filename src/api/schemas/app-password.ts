@@ -2,14 +2,14 @@
 
 import { type Static, Type } from 'typebox'
 import { groupedAppSecret } from '../../base/app-secret.ts'
-import { isoTime } from '../../base/clock.ts'
 import { CLIENT_PROTOCOLS } from '../../config/client-protocols.ts'
 import type { AppPassword as AppPasswordRecord, IssuedAppPassword } from '../../directory/mailboxes/app-passwords.ts'
 import { MAILBOX_SCOPES } from '../../directory/names/permissions.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, parseTime, TimeQuery, Words } from '../../http/schema.ts'
 import { KeyStatus } from './api-key.ts'
 import { record } from './record.ts'
-import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+import { TimeOf, TimeOrNull } from './time.ts'
 
 const Name = Type.String({
   minLength: 1,
@@ -134,25 +134,7 @@ export function readAppPasswordChange(body: Static<typeof AppPasswordUpdate>) {
   return { name, savesSent, ...(expires === undefined ? {} : { expiresAt: parseTime(expires) }) }
 }
 
-export function presentAppPassword(one: AppPasswordRecord): AppPasswordJson {
-  return {
-    id: one.id,
-    mailbox_id: one.mailboxId,
-    name: one.name,
-    permissions: [...one.permissions],
-    protocols: [...one.protocols],
-    saves_sent: one.savesSent,
-    last4: one.last4,
-    status: one.status,
-    created_by: one.createdBy,
-    created_at: isoTime(one.createdAt),
-    expires_at: isoTimeOrNull(one.expiresAt),
-    last_used_at: isoTimeOrNull(one.lastUsedAt),
-    last_used_from: one.lastUsedFrom,
-    last_used_client: one.lastUsedClient,
-    revoked_at: isoTimeOrNull(one.revokedAt),
-  }
-}
+export const presentAppPassword = presenterOf<AppPasswordRecord>()(AppPasswordJson)
 
 export function presentNewAppPassword({ record: made, secret }: IssuedAppPassword): NewAppPassword {
   return { ...presentAppPassword(made), password: secret, password_grouped: groupedAppSecret(secret) }

@@ -1,13 +1,13 @@
 // A file with its own id: a part of a message, or an upload.
 
 import { type Static, Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import type { BlobNamer } from '../../store/content/blob-names.ts'
 import type { StoredFile } from '../../store/mailbox/contents.ts'
 import { BlobId } from './blob-id.ts'
 import { record } from './record.ts'
-import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+import { TimeOf, TimeOrNull } from './time.ts'
 
 export const AttachmentFile = record(
   'AttachmentFile',
@@ -31,20 +31,7 @@ export const AttachmentFile = record(
 export type AttachmentFile = Static<typeof AttachmentFile>
 
 /** @param nameOf returns the blob id of content by its SHA-256 */
-export function presentFile(file: StoredFile, nameOf: BlobNamer): AttachmentFile {
-  return {
-    id: file.id,
-    blob_id: nameOf(file.sha256),
-    message_id: file.messageId,
-    part_id: file.partId,
-    filename: file.filename,
-    content_type: file.contentType,
-    size_bytes: file.sizeBytes,
-    sha256: Buffer.from(file.sha256).toString('hex'),
-    disposition: file.disposition,
-    content_id: file.contentId,
-    inline: file.inline,
-    created_at: isoTime(file.createdAt),
-    expires_at: isoTimeOrNull(file.expiresAt),
-  }
-}
+export const presentFile = presenterOf<StoredFile, [nameOf: BlobNamer]>()(AttachmentFile, {
+  blob_id: ({ sha256 }, nameOf) => nameOf(sha256),
+  sha256: ({ sha256 }) => Buffer.from(sha256).toString('hex'),
+})

@@ -1,6 +1,7 @@
 // An attachment of a message.
 
 import { type Static, Type } from 'typebox'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import type { Attachment as StoredAttachment } from '../../store/rows/records.ts'
 import { record } from './record.ts'
@@ -19,16 +20,7 @@ export const AttachmentJson = record('Attachment', 'An attachment of a message.'
 export type AttachmentJson = Static<typeof AttachmentJson>
 
 /** @param name returns the blob id of content by its SHA-256 */
-export function presentAttachment(attachment: StoredAttachment, name: (hash: Uint8Array) => string): AttachmentJson {
-  return {
-    id: attachment.id,
-    blob_id: name(attachment.sha256),
-    part_id: attachment.partId,
-    filename: attachment.filename,
-    content_type: attachment.contentType,
-    size_bytes: attachment.sizeBytes,
-    disposition: attachment.disposition,
-    content_id: attachment.contentId,
-    inline: attachment.inline,
-  }
-}
+export const presentAttachment = presenterOf<StoredAttachment, [nameOf: (hash: Uint8Array) => string]>()(
+  AttachmentJson,
+  { blob_id: ({ sha256 }, nameOf) => nameOf(sha256) },
+)

@@ -1,7 +1,7 @@
 // Credit transactions of a team, and their summary.
 
 import { type Static, Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { type Summary, TRANSACTION_TYPES, type Transaction } from '../../outbound/billing/ledger.ts'
 import { decimal } from '../../outbound/billing/money.ts'
@@ -54,20 +54,11 @@ export function presentTeamBilling(
   return { team_id: teamId, balance: decimal(balance), summary: presentSummary(days, summary) }
 }
 
-export function presentTransaction(made: Transaction): TransactionJson {
-  return {
-    id: made.id,
-    type: made.type,
-    amount: decimal(made.amount),
-    balance_after: decimal(made.balanceAfter),
-    currency: made.currency,
-    quantity: made.quantity,
-    unit_price: made.unitPrice === null ? null : decimal(made.unitPrice),
-    description: made.description,
-    reference: made.reference,
-    created_at: isoTime(made.createdAt),
-  }
-}
+export const presentTransaction = presenterOf<Transaction>()(TransactionJson, {
+  amount: ({ amount }) => decimal(amount),
+  balance_after: ({ balanceAfter }) => decimal(balanceAfter),
+  unit_price: ({ unitPrice }) => (unitPrice === null ? null : decimal(unitPrice)),
+})
 
 export function presentSummary(days: number, summary: Summary): Static<typeof BillingSummary> {
   return {

@@ -7,6 +7,7 @@ import { CHANGES_MAX, type CheckChange, type DatedCheck } from '../../directory/
 import type { DomainCheck as CheckRecord } from '../../directory/domains/domain-checks.ts'
 import type { Domain } from '../../directory/domains/domains.ts'
 import { ASKED_MAX } from '../../directory/names/dns-lookup.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
@@ -140,27 +141,18 @@ export const DomainVerificationJson = record('DomainVerification', 'The domain a
 })
 export type DomainVerificationJson = Static<typeof DomainVerificationJson>
 
-export function presentDomain(domain: Domain): DomainJson {
-  const { mx, spf, dmarc, dkim, verification, client } = domain.records
-  return {
-    id: domain.id,
-    domain: domain.name,
-    verification_status: domain.verificationStatus,
-    ses_dkim_status: domain.sesDkimStatus,
-    verified_at: isoTimeOrNull(domain.verifiedAt),
-    created_at: isoTime(domain.createdAt),
-    checks_ok: domain.areChecksOk,
-    checked_at: isoTimeOrNull(domain.checkedAt),
-    dns_records: {
-      mx: mx.map(({ priority, target }) => ({ priority, target })),
-      spf: presentRecord(spf),
-      dmarc: presentRecord(dmarc),
-      dkim: dkim.map(presentRecord),
-      verification: presentRecord(verification),
-      client: client.map(({ name, type, value }) => ({ name, type, value })),
-    },
-  }
-}
+export const presentDomain = presenterOf<Domain>()(DomainJson, {
+  domain: 'name',
+  checks_ok: 'areChecksOk',
+  dns_records: ({ records: { mx, spf, dmarc, dkim, verification, client } }) => ({
+    mx: mx.map(({ priority, target }) => ({ priority, target })),
+    spf: presentRecord(spf),
+    dmarc: presentRecord(dmarc),
+    dkim: dkim.map(presentRecord),
+    verification: presentRecord(verification),
+    client: client.map(({ name, type, value }) => ({ name, type, value })),
+  }),
+})
 
 export const DomainChecksJson = record('DomainChecks', 'The findings of the last DNS check.', {
   checked_at: TimeOrNull('Null before the first check.'),

@@ -1,7 +1,7 @@
 // A folder of a mailbox with its counts.
 
 import { type Static, Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import type { Folder as StoredFolder } from '../../store/rows/records.ts'
 import { record } from './record.ts'
@@ -67,28 +67,13 @@ export const FolderJson = record(
 )
 export type FolderJson = Static<typeof FolderJson>
 
-export function presentFolder(folder: StoredFolder): FolderJson {
-  return {
-    id: folder.id,
-    name: folder.name,
-    parent_id: folder.parentId,
-    path: folder.path,
-    role: folder.role,
-    sort_order: folder.sortOrder,
-    total_messages: folder.totalMessages,
-    unread_messages: folder.unreadMessages,
-    total_threads: folder.totalThreads,
-    unread_threads: folder.unreadThreads,
-    is_subscribed: folder.isSubscribed,
-    permissions: {
-      may_rename: folder.role === null,
-      may_delete: folder.role === null,
-      may_add_messages: true,
-      may_remove_messages: true,
-      // A name contains no "/", so the depth follows from the path.
-      may_create_child: folder.path.split('/').length < DEPTH_MAX,
-    },
-    created_at: isoTime(folder.createdAt),
-    updated_at: isoTime(folder.updatedAt),
-  }
-}
+export const presentFolder = presenterOf<StoredFolder>()(FolderJson, {
+  permissions: ({ role, path }) => ({
+    may_rename: role === null,
+    may_delete: role === null,
+    may_add_messages: true,
+    may_remove_messages: true,
+    // A name contains no "/", so the depth follows from the path.
+    may_create_child: path.split('/').length < DEPTH_MAX,
+  }),
+})

@@ -2,12 +2,13 @@
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
 import { PROVIDER_TYPES, type Provider } from '../../outbound/model/records.ts'
 import { allowedActions, type ProviderStats as Stats, type Tested } from '../../outbound/providers/providers.ts'
 import type { QuotaWindow } from '../../outbound/providers/quotas.ts'
 import { record } from './record.ts'
-import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+import { TimeOf, TimeOrNull } from './time.ts'
 
 export const ProviderType = Words(PROVIDER_TYPES, '`amazon_ses` is the shared account the operator manages.')
 export const ProviderStatus = Words(
@@ -167,41 +168,16 @@ export const ProviderTest = record('ProviderTest', 'The result of a test of a se
 })
 export type ProviderTest = Static<typeof ProviderTest>
 
-export function presentProvider(provider: Provider): ProviderJson {
-  const { perSecond, perMinute, perHour, perDay } = provider.quotas
-  const actions = allowedActions(provider)
-  return {
-    id: provider.id,
-    name: provider.name,
-    type: provider.type,
-    status: provider.status,
-    status_reason: provider.statusReason,
-    is_active: provider.status === 'active',
-    is_shared: provider.isShared,
-    is_editable: actions.update,
-    allowed_actions: actions,
-    smtp_host: provider.smtpHost,
-    smtp_port: provider.smtpPort,
-    smtp_protocol: provider.smtpProtocol,
-    smtp_username: provider.smtpUsername,
-    has_smtp_password: provider.hasSmtpPassword,
-    from_email: provider.oauthEmail ?? provider.fromEmail,
-    from_name: provider.fromName,
-    reply_to_email: provider.replyToEmail,
-    reply_to_name: provider.replyToName,
-    return_path: provider.returnPath,
-    verp: provider.takesVerp,
-    oauth_email: provider.oauthEmail,
-    has_refresh_token: provider.hasRefreshToken,
-    quotas: { per_second: perSecond, per_minute: perMinute, per_hour: perHour, per_day: perDay },
-    percentage: provider.percentage,
-    tracking_domain: provider.trackingDomain,
-    created_at: isoTime(provider.createdAt),
-    updated_at: isoTime(provider.updatedAt),
-    last_tested_at: isoTimeOrNull(provider.lastTestedAt),
-    last_used_at: isoTimeOrNull(provider.lastUsedAt),
-  }
-}
+export const presentProvider = presenterOf<Provider>()(ProviderJson, {
+  is_active: ({ status }) => status === 'active',
+  is_editable: (provider) => allowedActions(provider).update,
+  allowed_actions: allowedActions,
+  from_email: ({ oauthEmail, fromEmail }) => oauthEmail ?? fromEmail,
+  verp: 'takesVerp',
+  quotas: ({ quotas: { perSecond, perMinute, perHour, perDay } }) => {
+    return { per_second: perSecond, per_minute: perMinute, per_hour: perHour, per_day: perDay }
+  },
+})
 
 export function presentStats({ total, byType, byStatus }: Stats) {
   return { total, ...byStatus, by_type: byType, by_status: byStatus }

@@ -1,11 +1,11 @@
 // The daily limit of a team at the shared Amazon SES account, and its requests to raise it (docs/design/contract.md §2.3).
 
 import { type Static, Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import type { LimitRequest as RequestRecord, SharedLimitState } from '../../outbound/providers/shared-limit.ts'
 import { record } from './record.ts'
-import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
+import { TimeOf, TimeOrNull } from './time.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -108,37 +108,8 @@ export const RequestedLimit = record('RequestedLimit', 'A request, and the limit
   limit: SharedLimitJson,
 })
 
-export function presentLimit(limit: SharedLimitState): SharedLimitJson {
-  return {
-    provider_id: limit.providerId,
-    daily_limit: limit.dailyLimit,
-    sent_today: limit.sentToday,
-    threshold_usage: limit.thresholdUsage,
-    usage_ratio: limit.usageRatio,
-    is_near_limit: limit.isNearLimit,
-    can_request_increase: limit.canRequestIncrease,
-    pending_request_id: limit.pendingRequestId,
-  }
-}
+export const presentLimit = presenterOf<SharedLimitState>()(SharedLimitJson)
 
-export function presentLimitRequest(request: RequestRecord): LimitRequestJson {
-  return {
-    id: request.id,
-    status: request.status,
-    current_daily_limit: request.currentDailyLimit,
-    current_daily_sent: request.currentDailySent,
-    approved_daily_limit: request.approvedDailyLimit,
-    decision_note: request.decisionNote,
-    created_at: isoTime(request.createdAt),
-    decided_at: isoTimeOrNull(request.decidedAt),
-  }
-}
+export const presentLimitRequest = presenterOf<RequestRecord>()(LimitRequestJson)
 
-export function presentOperatorLimitRequest(request: RequestRecord): OperatorLimitRequest {
-  return {
-    ...presentLimitRequest(request),
-    team_id: request.teamId,
-    reason: request.reason,
-    requested_daily_limit: request.requestedDailyLimit,
-  }
-}
+export const presentOperatorLimitRequest = presenterOf<RequestRecord>()(OperatorLimitRequest)

@@ -1,8 +1,8 @@
 // A Sieve script of a mailbox, and errors in one.
 
 import { type Static, Type } from 'typebox'
-import { isoTime } from '../../base/clock.ts'
 import { type SieveScript as Kept, SCRIPT_NAME_MAX, type SieveText } from '../../directory/mailboxes/sieve-scripts.ts'
+import { presenterOf } from '../../http/present.ts'
 import { Id } from '../../http/schema.ts'
 import { PROBLEMS_MAX } from '../../sieve/check.ts'
 import { compileScript } from '../../sieve/compile.ts'
@@ -72,16 +72,7 @@ export const ScriptCheck = record('SieveCheck', 'Whether a script is valid.', {
   warnings: ScriptWarnings,
 })
 
-export function presentScript(script: Kept): SieveScriptJson {
-  return {
-    id: script.id,
-    name: script.name,
-    is_active: script.isActive,
-    size_bytes: script.sizeBytes,
-    created_at: isoTime(script.createdAt),
-    updated_at: isoTime(script.updatedAt),
-  }
-}
+export const presentScript = presenterOf<Kept>()(SieveScriptJson)
 
 export function presentScriptDetail(script: SieveText): SieveScriptDetail {
   return { ...presentScript(script), content: script.content, warnings: compileScript(script.content).warnings }
