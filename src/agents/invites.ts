@@ -11,7 +11,7 @@ import type { AgentDeps } from './deps.ts'
 import { DISPATCHES_MS, takeDispatch, tooMany } from './invite-limits.ts'
 import { inviteMessage } from './invite-message.ts'
 import type { Ownership } from './ownership.ts'
-import { type Invite, inviteOf, type Registration } from './records.ts'
+import { type Invite, OWNER_INVITES, type Registration } from './records.ts'
 import type { Registrations } from './registrations.ts'
 
 /** An invitation and the registration it is for. */
@@ -75,8 +75,8 @@ export class Invites {
   /** The pending invitations of a person, the oldest first. */
   async openFor(email: string): Promise<OpenInvite[]> {
     const { db, clock, registrations } = this.#deps
-    const sql = `SELECT * FROM owner_invites WHERE email = ? AND state = 'pending' AND expires_at > ? ORDER BY n`
-    const rows = db.read.all(sql, [email.toLowerCase(), clock.now()]).map(inviteOf)
+    const rest = `WHERE email = ? AND state = 'pending' AND expires_at > ? ORDER BY n`
+    const rows = OWNER_INVITES.all(db.read, rest, [email.toLowerCase(), clock.now()])
     return Promise.all(
       rows.map(async (invite) => ({
         invite,
@@ -151,8 +151,7 @@ export class Invites {
 
   /** The last invitation of a registration, in any state. */
   latest(reader: Reader, registration: number): Invite | undefined {
-    const row = reader.get('SELECT * FROM owner_invites WHERE registration = ? ORDER BY n DESC LIMIT 1', [registration])
-    return row && inviteOf(row)
+    return OWNER_INVITES.get(reader, 'WHERE registration = ? ORDER BY n DESC LIMIT 1', [registration])
   }
 
   /** Expires due invitations and deletes old counts. @returns the number of expired invitations */
@@ -204,20 +203,18 @@ export class Invites {
   /** The pending invitation of this agent to this person. Revokes other pending ones of this agent; throws when another agent has one. */
   #reusable(tx: Tx, registration: Registration, email: string): Invite | undefined {
     const now = this.#deps.clock.now()
-    const row = tx.get(
-      `SELECT * FROM owner_invites WHERE email = ? AND state = 'pending' AND expires_at > ? ORDER BY n LIMIT 1`,
-      [email, now],
-    )
-    if (row === undefined || row.registration !== registration.n) {
-      if (row !== undefined)
-        throw tooMany('This person already has a pending invitation. Try again later.', inviteOf(row).expiresAt - now)
+    const rest = `WHERE email = ? AND state = 'pending' AND expires_at > ? ORDER BY n LIMIT 1`
+    const invite = OWNER_INVITES.get(tx, rest, [email, now])
+    if (invite === undefined || invite.registration !== registration.n) {
+      if (invite !== undefined)
+        throw tooMany('This person already has a pending invitation. Try again later.', invite.expiresAt - now)
       tx.run(
         `UPDATE owner_invites SET state = 'revoked', decided_at = ? WHERE registration = ? AND state = 'pending'`,
         [now, registration.n],
       )
       return undefined
     }
-    return inviteOf(row)
+    return invite
   }
 
   #urlOf(token: string): string {
@@ -225,39 +222,32 @@ export class Invites {
   }
 
   /** Replaces the previous link. */
-  #setLink(tx: Tx, n: number, link: { token: string; mailboxId: string | null; isShown: boolean }): void {
-    tx.run('UPDATE owner_invites SET token_hash = ?, mailbox_id = ?, shown = ? WHERE n = ?', [
-      sha256(link.token),
-      link.mailboxId,
-      link.isShown ? 1 : 0,
-      n,
-    ])
+  #setLink(tx: Tx, n: number, { token, ...link }: { token: string; mailboxId: string | null; isShown: boolean }): void {
+    OWNER_INVITES.update(tx, { tokenHash: sha256(token), ...link }, 'WHERE n = ?', [n])
   }
 
   #make(tx: Tx, registration: Registration, email: string): Invite {
     const now = this.#deps.clock.now()
-    tx.insert('owner_invites', {
+    OWNER_INVITES.insert(tx, {
       id: newId('ownerInvite'),
       registration: registration.n,
       email,
       // A random hash without a known token, until a link is mailed or shown.
-      token_hash: sha256(newToken()),
+      tokenHash: sha256(newToken()),
       state: 'pending',
-      created_at: now,
-      expires_at: now + INVITE_MS,
+      createdAt: now,
+      expiresAt: now + INVITE_MS,
     })
     this.#deps.ownership.noteInvited(tx, registration.n)
     return this.latest(tx, registration.n)!
   }
 
   #byToken(reader: Reader, token: string): Invite | undefined {
-    const row = reader.get('SELECT * FROM owner_invites WHERE token_hash = ?', [sha256(token)])
-    return row && inviteOf(row)
+    return OWNER_INVITES.get(reader, 'WHERE token_hash = ?', [sha256(token)])
   }
 
   #byN(reader: Reader, n: number): Invite | undefined {
-    const row = reader.get('SELECT * FROM owner_invites WHERE n = ?', [n])
-    return row && inviteOf(row)
+    return OWNER_INVITES.get(reader, 'WHERE n = ?', [n])
   }
 
   #setState(tx: Tx, n: number, state: Invite['state']): void {

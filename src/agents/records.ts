@@ -1,101 +1,70 @@
 // Records of agents: registrations and invitations to own them.
 
-import type { Row } from '../db/db.ts'
+import { bytes, flag, integer, key, type RecordOf, table, text, time } from '../db/table.ts'
 
 /** unclaimed → invited → accepted ↔ approved; revoked and expired are final (docs/design/agents.md §4). */
 export type RegistrationState = 'unclaimed' | 'invited' | 'accepted' | 'approved' | 'revoked' | 'expired'
 
-export interface Registration {
-  n: number
+export const AGENT_REGISTRATIONS = table('agent_registrations', {
+  n: key(),
   /** `areg_…` */
-  id: string
-  teamId: string
-  mailboxId: string
+  id: text(),
+  team_id: text(),
+  mailbox_id: text(),
   /** Address of the inbox. */
-  email: string
+  email: text(),
   /** Name given by the agent; not verified. */
-  clientName: string | null
+  client_name: text().orNull(),
   /** HMAC of the client IP address, kept for 32 days at most; null afterwards. */
-  source: Uint8Array | null
-  /** HMACs of the networks of that address, kept as long. */
-  network: Uint8Array | null
-  wideNetwork: Uint8Array | null
-  state: RegistrationState
-  /** ms; null for agents with a durable token. */
-  claimExpiresAt: number | null
-  createdAt: number
+  source: bytes().orNull(),
+  request_scope: bytes().hidden(),
+  state: text<RegistrationState>(),
+  claim_hash: bytes().orNull().hidden(),
+  /** Null for agents with a durable token. */
+  claim_expires_at: time().orNull(),
+  durable_hash: bytes().orNull().hidden(),
+  created_at: time(),
   /** When the inbox was set up; null only for a moment after an upgrade from a version that did it later. */
-  provisionedAt: number | null
-  lastUsedAt: number | null
-  endedAt: number | null
+  provisioned_at: time().orNull(),
+  last_used_at: time().orNull(),
+  ended_at: time().orNull(),
+  delete_at: time().orNull().hidden(),
   /** When it first asked to send after a person became its owner; null until then. */
-  sendingAskedAt: number | null
+  sending_asked_at: time().orNull(),
   /** When its owner decided against it; null while they have not. */
-  sendingRefusedAt: number | null
+  sending_refused_at: time().orNull(),
   /** Recipients per hour and per day that the operator set for it; null for those of the settings. */
-  sendHourly: number | null
-  sendDaily: number | null
-}
+  send_hourly: integer().orNull(),
+  send_daily: integer().orNull(),
+  /** HMACs of the networks of the client IP address, kept as long. */
+  network: bytes().orNull(),
+  wide_network: bytes().orNull(),
+})
+export type Registration = RecordOf<typeof AGENT_REGISTRATIONS>
 
 export type InviteState = 'pending' | 'accepted' | 'approved' | 'declined' | 'expired' | 'revoked'
 
-export interface Invite {
-  n: number
+export const OWNER_INVITES = table('owner_invites', {
+  n: key(),
   /** `ainv_…` */
-  id: string
-  registration: number
+  id: text(),
+  /** Key of the registration. */
+  registration: integer(),
   /** Lower-case. */
-  email: string
-  state: InviteState
-  createdAt: number
-  expiresAt: number
-  decidedAt: number | null
+  email: text(),
+  token_hash: bytes().hidden(),
+  state: text<InviteState>(),
+  created_at: time(),
+  expires_at: time(),
+  decided_at: time().orNull(),
   /** The mailbox of this appliance its link was mailed to; null for an address elsewhere, or without a message. */
-  mailboxId: string | null
+  mailbox_id: text().orNull(),
   /** Whether its link was shown by the operator rather than mailed. */
-  isShown: boolean
-}
+  shown: flag().or(0).as('is_shown'),
+})
+export type Invite = RecordOf<typeof OWNER_INVITES>
 
 /** False in a final state. */
 export function isAlive({ state }: Registration): boolean {
   return state !== 'revoked' && state !== 'expired'
-}
-
-export function registrationOf(row: Row): Registration {
-  return {
-    n: row.n as number,
-    id: row.id as string,
-    teamId: row.team_id as string,
-    mailboxId: row.mailbox_id as string,
-    email: row.email as string,
-    clientName: row.client_name as string | null,
-    source: row.source as Uint8Array | null,
-    network: row.network as Uint8Array | null,
-    wideNetwork: row.wide_network as Uint8Array | null,
-    state: row.state as RegistrationState,
-    claimExpiresAt: row.claim_expires_at as number | null,
-    createdAt: row.created_at as number,
-    provisionedAt: row.provisioned_at as number | null,
-    lastUsedAt: row.last_used_at as number | null,
-    endedAt: row.ended_at as number | null,
-    sendingAskedAt: row.sending_asked_at as number | null,
-    sendingRefusedAt: row.sending_refused_at as number | null,
-    sendHourly: row.send_hourly as number | null,
-    sendDaily: row.send_daily as number | null,
-  }
-}
-
-export function inviteOf(row: Row): Invite {
-  return {
-    n: row.n as number,
-    id: row.id as string,
-    registration: row.registration as number,
-    email: row.email as string,
-    state: row.state as InviteState,
-    createdAt: row.created_at as number,
-    expiresAt: row.expires_at as number,
-    decidedAt: row.decided_at as number | null,
-    mailboxId: row.mailbox_id as string | null,
-    isShown: row.shown === 1,
-  }
 }

@@ -10,7 +10,7 @@ import { placeholders, Where } from '../db/sql-text.ts'
 import type { AgentDeps } from './deps.ts'
 import { type AgentNetwork, networksOf } from './networks.ts'
 import type { Proof } from './proof-of-work.ts'
-import { type Registration, type RegistrationState, registrationOf } from './records.ts'
+import { AGENT_REGISTRATIONS, type Registration, type RegistrationState } from './records.ts'
 
 export interface NewRegistration {
   /** `areg_…` */
@@ -119,11 +119,7 @@ export class Registrations {
   ofTeams(teamIds: readonly string[]): Registration[] {
     if (teamIds.length === 0) return []
     const marks = placeholders(teamIds)
-    const rows = this.#deps.db.read.all(
-      `SELECT * FROM agent_registrations WHERE team_id IN (${marks}) ORDER BY n DESC`,
-      teamIds,
-    )
-    return rows.map(registrationOf)
+    return AGENT_REGISTRATIONS.all(this.#deps.db.read, `WHERE team_id IN (${marks}) ORDER BY n DESC`, teamIds)
   }
 
   /** All registrations, the newest first. */
@@ -135,11 +131,12 @@ export class Registrations {
     }
     if (filter.createdAfter !== undefined) where.add('created_at >= ?', filter.createdAfter)
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = this.#deps.db.read.all(
-      `SELECT * FROM agent_registrations WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+    const registrations = AGENT_REGISTRATIONS.all(
+      this.#deps.db.read,
+      `WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, filter.limit + 1],
     )
-    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], registrationOf)
+    return pageOf(registrations, filter.limit, ({ createdAt, n }) => [createdAt, n])
   }
 
   /** The number of registrations by state; states without any are omitted. */
@@ -188,8 +185,7 @@ export class Registrations {
   }
 
   #by(reader: Reader, condition: string, value: string | number | Uint8Array): Registration | undefined {
-    const row = reader.get(`SELECT * FROM agent_registrations WHERE ${condition}`, [value])
-    return row && registrationOf(row)
+    return AGENT_REGISTRATIONS.get(reader, `WHERE ${condition}`, [value])
   }
 
   /** The unique key decides which of several concurrent uses of one proof is the first. */
@@ -243,21 +239,22 @@ export class Registrations {
     store.openAccount(tx, mailbox.id, email)
     const secret = newSecret(proof === null ? 'sat_' : 'clm_')
     const hash = sha256(secret)
-    const n = tx.insert('agent_registrations', {
+    const n = AGENT_REGISTRATIONS.insert(tx, {
       id,
-      team_id: team.id,
-      mailbox_id: mailbox.id,
+      teamId: team.id,
+      mailboxId: mailbox.id,
       email,
-      client_name: clientName,
+      clientName,
       source,
-      ...Object.fromEntries(networks.map(({ column, mac }) => [column, mac])),
-      request_scope: scope,
+      network: networks.find(({ column }) => column === 'network')?.mac,
+      wideNetwork: networks.find(({ column }) => column === 'wide_network')?.mac,
+      requestScope: scope,
       state: 'unclaimed',
-      claim_hash: proof === null ? null : hash,
-      claim_expires_at: proof === null ? null : now + CLAIM_MS,
-      durable_hash: proof === null ? hash : null,
-      created_at: now,
-      provisioned_at: now,
+      claimHash: proof === null ? null : hash,
+      claimExpiresAt: proof === null ? null : now + CLAIM_MS,
+      durableHash: proof === null ? hash : null,
+      createdAt: now,
+      provisionedAt: now,
     })
     return { registration: this.byN(tx, n)!, secret }
   }

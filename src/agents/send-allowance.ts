@@ -5,7 +5,7 @@ import { HOUR_MS } from '../base/durations.ts'
 import { ProductError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { Tx } from '../db/db.ts'
-import { type Registration, registrationOf } from './records.ts'
+import { AGENT_REGISTRATIONS, type Registration } from './records.ts'
 
 const HOURS_PER_DAY = 24
 
@@ -69,8 +69,7 @@ export class SendAllowance {
   }
 
   #agentOf(reader: Pick<Tx, 'get'>, mailboxId: string): Registration | undefined {
-    const row = reader.get('SELECT * FROM agent_registrations WHERE mailbox_id = ?', [mailboxId])
-    return row && registrationOf(row)
+    return AGENT_REGISTRATIONS.get(reader, 'WHERE mailbox_id = ?', [mailboxId])
   }
 
   /** Recipients an agent has sent to in the last 24 hours. */

@@ -116,7 +116,7 @@ export class Selection<C extends Columns, K extends Named<C>> {
   }
 
   /** @param rest the statement from WHERE on */
-  get(reader: Reader, rest: string, values: readonly SqlValue[] = []): Flat<Values<C, K>> | undefined {
+  get(reader: Pick<Reader, 'get'>, rest: string, values: readonly SqlValue[] = []): Flat<Values<C, K>> | undefined {
     const row = reader.get<Raws<C, K>>(this.#sql(rest), values)
     return row && this.record(row)
   }
