@@ -13,7 +13,7 @@ import { statusOf } from './errors.ts'
 import { runOnce } from './idempotency.ts'
 import { checkHeaders, readJsonInput, readParameters, readPath } from './input.ts'
 import { chooseType, requireBodyType } from './negotiate.ts'
-import { ownerOf } from './owner.ts'
+import { callerOf, ownerOf } from './owner.ts'
 import { requireFreshProof, requireSameOrigin, SESSION_LIMIT } from './person-access.ts'
 import { outcomeOf, type SendableAnswer, sendBytes, sendError, sendOutcome, sendPage, sendStream } from './reply.ts'
 import { type ListenerContext, RequestContext } from './request-context.ts'
@@ -144,9 +144,13 @@ function requireRoute(request: RequestContext): void {
 }
 
 function limitConcurrency(request: RequestContext): void {
-  const { route } = request.match.entry!
-  if (route.maxConcurrent === undefined) return
-  request.onEnd(request.listener.concurrency.acquire(`${route.operation} ${ownerOf(request)}`, route.maxConcurrent))
+  const { operation, maxConcurrent, maxConcurrentOfCaller } = request.match.entry!.route
+  const acquire = (key: string, limit: number | undefined) => {
+    if (limit !== undefined) request.onEnd(request.listener.concurrency.acquire(key, limit))
+  }
+  const ofOwner = `${operation} ${ownerOf(request)}`
+  acquire(`${ofOwner} ${callerOf(request)}`, maxConcurrentOfCaller)
+  acquire(ofOwner, maxConcurrent)
 }
 
 function applyThrottle(request: RequestContext): void {

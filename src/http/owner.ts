@@ -1,4 +1,4 @@
-// Whose request it is.
+// Whose request it is, and who makes it.
 
 import type { RequestContext } from './request-context.ts'
 
@@ -9,4 +9,10 @@ export function ownerOf(request: RequestContext): string {
   if (principal.kind === 'operator') return 'operator'
   if (principal.kind === 'person') return principal.email
   return principal.kind === 'team' ? principal.teamId : principal.mailboxId
+}
+
+/** Who makes the request: the same person with all sessions, an agent with all tokens, or one key. */
+export function callerOf({ principal, source }: RequestContext): string {
+  if (principal === null) return source
+  return principal.kind === 'person' ? principal.email : (principal.person?.email ?? principal.keyId)
 }

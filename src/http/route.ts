@@ -268,6 +268,8 @@ export interface RouteLimits {
   throttle?: ThrottleLimit
   /** Concurrent requests of one owner. */
   maxConcurrent?: number
+  /** Those of one caller of the owner: the others of a shared mailbox are not kept out. */
+  maxConcurrentOfCaller?: number
   /** Its requests do not count for the rate limit of their address: it has a `throttle` of its own. */
   uncounted?: boolean
 }

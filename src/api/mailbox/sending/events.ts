@@ -10,8 +10,9 @@ import { CHANGE_TYPES, type ChangeType } from '../../../store/rows/records.ts'
 import { accountOf } from '../../rules/account.ts'
 import { EventStream } from './event-stream.ts'
 
-/** Concurrent streams of one mailbox (docs/design/http.md §9). */
+/** Concurrent streams of one person or credential, and of all that read one mailbox (docs/design/http.md §9). */
 export const STREAMS_MAX = 5
+export const STREAMS_OF_MAILBOX_MAX = 50
 const EVERY_TYPE = '*'
 
 export const readEvents = route({
@@ -28,7 +29,8 @@ export const readEvents = route({
       'changes while the client keeps up; a slow client receives `state` only. `remote.progress` {remote_account_id, status, ' +
       'messages_total, messages_done} follows the outside accounts of the mailbox, at most once a second. `ping` {interval} is sent after a time without ' +
       'other events. `end` {reason: max_duration, credential_revoked, mailbox_suspended, shutdown} is the last event: a stream ' +
-      'lasts at most one hour. At most 5 streams of a mailbox are open at a time (429).',
+      `lasts at most one hour. At most ${STREAMS_MAX} streams of one person, agent or key, and ${STREAMS_OF_MAILBOX_MAX} of a mailbox, are ` +
+      'open at a time (429).',
   },
   access: { as: 'mailbox', permission: 'mailbox.read', gate: 'events' },
   query: Type.Object({
@@ -57,7 +59,7 @@ export const readEvents = route({
       ],
     }),
   },
-  limits: { maxConcurrent: STREAMS_MAX },
+  limits: { maxConcurrent: STREAMS_OF_MAILBOX_MAX, maxConcurrentOfCaller: STREAMS_MAX },
   handle({ query, principal, app, request }) {
     const account = accountOf(app, principal)
     const options = {
