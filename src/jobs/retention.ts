@@ -151,3 +151,11 @@ export const uploadExpiry = job({
   byAge: true,
   run: ({ app, signal }) => app.store.uploads.expire(signal),
 })
+
+/** Consent of Google or Microsoft that was asked for and not given within ten minutes. */
+export const oauthStateExpiry = job({
+  name: 'oauth-state-expiry',
+  every: 10 * MINUTE_MS,
+  byAge: true,
+  run: ({ app }) => app.outbound.accounts.oauth.prune(),
+})

@@ -14,6 +14,7 @@ import type {
   OAuthBrowser,
   OAuthCallbackResult,
 } from '../outbound/providers/oauth.ts'
+import { STATES_EACH } from '../outbound/providers/states.ts'
 import { MEMBER_PERMISSIONS } from '../people/members.ts'
 import { openedByAccount } from '../people/opens.ts'
 import type { SignInSession } from '../people/sessions.ts'
@@ -201,7 +202,8 @@ function pageOf(outcome: Exclude<OAuthCallbackResult, { kind: 'mail' }>): PageAn
     case 'expired':
       return htmlPage({ title: 'This link has expired', texts: ['It is valid for ten minutes.', AGAIN] }, 410)
     case 'used': {
-      const texts = ['It works once. If the account is in your list, it is connected.', AGAIN]
+      const only = `It works once, and only the newest ${STATES_EACH} that you begin do.`
+      const texts = [only, 'If the account is in your list, it is connected.', AGAIN]
       return htmlPage({ title: 'This link was already used', texts }, 410)
     }
     case 'other_session': {

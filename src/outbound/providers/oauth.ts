@@ -158,6 +158,11 @@ export class OAuth {
     return this.#connect(issuer, begun, query.code)
   }
 
+  /** Forgets flows that were not completed in time. @returns how many */
+  prune(): Promise<number> {
+    return this.#states.prune()
+  }
+
   close(): Promise<void> {
     return this.#client.close()
   }

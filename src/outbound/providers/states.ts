@@ -8,6 +8,8 @@ import type { OutboundDeps } from '../model/deps.ts'
 
 /** Lifetime of a state, in ms. */
 export const STATE_MS = 600_000
+/** Flows that one person or key may have open in a team: the oldest gives way, so that nobody is kept out by others. */
+export const STATES_EACH = 10
 const MAC_PURPOSE = 'oauth-state'
 const SEAL_PURPOSE = 'oauth-verifier'
 const MAC_BYTES = 16
@@ -51,12 +53,15 @@ export class OAuthStates {
 
   async begin(begun: Begun): Promise<{ state: string; expiresAt: number }> {
     const { db, clock, vault } = this.#deps
-    const now = clock.now()
-    const expiresAt = now + STATE_MS
+    const expiresAt = clock.now() + STATE_MS
     const open = `${expiresAt.toString(36)}.${randomBytes(32).toString('base64url')}`
     const state = `${open}.${this.#macOf(begun.type, open)}`
     await db.write((tx) => {
-      tx.run('DELETE FROM oauth_states WHERE expires_at <= ?', [now])
+      tx.run(
+        `DELETE FROM oauth_states WHERE hash IN (SELECT hash FROM oauth_states WHERE team_id = ? AND created_by IS ?
+         ORDER BY expires_at DESC LIMIT -1 OFFSET ?)`,
+        [begun.teamId, begun.createdBy, STATES_EACH - 1],
+      )
       tx.insert('oauth_states', {
         hash: sha256(state),
         team_id: begun.teamId,
@@ -104,6 +109,14 @@ export class OAuthStates {
       ...unsealed(vault.open(SEAL_PURPOSE, row.verifier_sealed as Uint8Array).toString()),
     }
     return { kind: 'fresh', begun }
+  }
+
+  /** Deletes the states that have expired. @returns how many */
+  async prune(): Promise<number> {
+    const { db, clock } = this.#deps
+    const now = clock.now()
+    if (db.read.get('SELECT 1 AS due FROM oauth_states WHERE expires_at <= ? LIMIT 1', [now]) === undefined) return 0
+    return (await db.write((tx) => tx.run('DELETE FROM oauth_states WHERE expires_at <= ?', [now]))).changes
   }
 
   #macOf(type: ConnectedType, open: string): string {

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import { oauthStateExpiry } from '../../../src/jobs/retention.ts'
 import { type ConnectedType, OAuth, REDIRECT_MAX } from '../../../src/outbound/providers/oauth.ts'
-import { STATE_MS } from '../../../src/outbound/providers/states.ts'
+import { STATE_MS, STATES_EACH } from '../../../src/outbound/providers/states.ts'
 import { openAccounts } from '../../support/accounts.ts'
 import { failure } from '../../support/directory.ts'
 import { startGoogle } from '../../support/google.ts'
@@ -101,16 +102,38 @@ test('a state works once, also when it comes twice at the same moment', async ()
   assert.deepEqual(kinds.sort(), ['connected', 'used', 'used'])
 })
 
-test('a state ends after ten minutes', async () => {
+test('a state ends after ten minutes, and the job deletes it', async () => {
   const back = await visit(await begin())
-  clock.advance(STATE_MS)
-  assert.equal((await oauth.callback('gmail_api', back)).kind, 'expired')
+  clock.advance(STATE_MS - 1)
   await begin()
-  const rows = app.db.read.all('SELECT expires_at FROM oauth_states')
-  assert.ok(
-    rows.every((row) => (row.expires_at as number) > clock.now()),
-    'what has ended is cleared away',
+  clock.advance(1)
+  assert.equal((await oauth.callback('gmail_api', back)).kind, 'expired')
+  const signal = new AbortController().signal
+  const run = () => oauthStateExpiry.run({ app, log: app.log, signal })
+  assert.ok((await run()) > 0)
+  const rows = app.db.read.all<{ expires_at: number }>('SELECT expires_at FROM oauth_states')
+  assert.deepEqual(
+    rows.map((row) => row.expires_at),
+    [clock.now() + STATE_MS - 1],
   )
+  assert.equal(await run(), 0)
+})
+
+test('the newest states of a person or key work, and those of others stay', async () => {
+  const input = { type: 'gmail_api' as const, name: 'Ana', redirectAfter: null }
+  const beginAs = async (createdBy: string, team = teamId) =>
+    (await oauth.authorize(team, input, { sessionId: null, createdBy })).authorizationUrl
+  const other = (await app.directory.teams.create({ name: 'Other' })).id
+  const [ben, elsewhere] = [await beginAs('usr_ben'), await beginAs('usr_ana', other)]
+  const mine: string[] = []
+  for (let n = 0; n <= STATES_EACH; n++) {
+    clock.advance(1000)
+    mine.push(await beginAs('usr_ana'))
+  }
+  const browser = { sessionId: null, mayConnect: () => true }
+  const kindOf = async (url: string) => (await oauth.callback('gmail_api', await visit(url), browser)).kind
+  assert.equal(await kindOf(mine[0]!), 'used')
+  for (const url of [mine[1]!, mine.at(-1)!, ben, elsewhere]) assert.equal(await kindOf(url), 'connected')
 })
 
 test('a forged state, one of the other issuer or a changed one is rejected without a database read', async () => {
