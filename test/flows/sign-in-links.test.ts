@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { agentSweep } from '../../src/jobs/agents.ts'
 import { failure, receiveRaw } from '../api/expect.ts'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
 import { type Json, startAppliance, type TestAppliance } from '../support/appliance.ts'
@@ -380,4 +381,28 @@ test('an owner is always shown a link that works, and a person with something of
   await people.sharing.grant(team.id, box, { memberId: yan.id, access: 'reader', createdBy: boss.id })
   assert.ok(await people.signIn((await people.showLink(team.id, yan.email, by))!.split('/').at(-1)!))
   assert.equal((await received()).filter((one) => one === 'A link that signs in as yan@people.example').length, 1)
+})
+
+test('links, counts of their messages and sessions that have expired are deleted by the job', async () => {
+  const { app } = appliance
+  const team = await appliance.team('Job')
+  await member(appliance, team.id, 'joe@people.example')
+  await member(appliance, team.id, 'ida@people.example')
+  await ask(appliance, 'joe@people.example')
+  assert.equal((await use(appliance, pathIn(lastTo('joe@people.example').toString())!)).status, 200)
+  await ask(appliance, 'ida@people.example')
+  const rows = () =>
+    ['sign_in_links', 'sign_in_mails', 'sessions'].map((table) => {
+      const sql = `SELECT count(*) AS n FROM ${table} WHERE email IN ('joe@people.example', 'ida@people.example')`
+      return app.db.read.get<{ n: number }>(sql)!.n
+    })
+  const run = () => agentSweep.run({ app, log: app.log, signal: new AbortController().signal })
+  await run()
+  assert.deepEqual(rows(), [1, 2, 1], 'nothing has expired')
+  clock.advance(3_600_000)
+  await run()
+  assert.deepEqual(rows(), [0, 0, 1])
+  await app.db.write((tx) => tx.run('UPDATE sessions SET expires_at = ?', [clock.now()]))
+  await run()
+  assert.deepEqual(rows(), [0, 0, 0])
 })
