@@ -28,6 +28,12 @@ async function filled(messages: readonly Buffer[]): Promise<ModelMailbox> {
 
 const idsOf = ({ store, mail }: ModelMailbox, all: number[]) =>
   [...store.mail.placements(mail, all).values()].map(({ id }) => id)
+/** How many messages were reported as new. */
+function newsOf({ mailboxId }: ModelMailbox): number {
+  const sql = "SELECT count(*) AS count FROM events WHERE mailbox_id = ? AND type = 'message.received'"
+  return models.appliance.app.db.read.get<{ count: number }>(sql, [mailboxId])!.count
+}
+
 const inbox = ({ store, mail }: ModelMailbox) => store.folders.byRole(mail.n, 'inbox')
 const work = ({ store, mail }: ModelMailbox) => store.folders.paths(mail).find(({ path }) => path === 'Work')!
 
@@ -42,6 +48,42 @@ test('messages that are moved and copied here are once there, although copies ha
   await mailbox.settle(4)
   mailbox.assertEqual('after the changes')
   assert.deepEqual([mailbox.there().length, mailbox.numbers()], [6, before])
+})
+
+test('messages that are moved there keep their ids, and are no news, although they have another time of receipt', async () => {
+  for (const abilities of [SILENT, {}]) {
+    const mailbox = await models.attach(abilities, (account) => {
+      for (const path of ['Earlier', 'Work']) account.create(path)
+      for (let n = 0; n < 4; n++) account.add('INBOX', modelMessage(), { receivedAt: n * 1000 })
+    })
+    await mailbox.settle(1)
+    const before = mailbox.numbers()
+    const { account } = mailbox
+    const { fetched } = account
+    account.filed = ({ bytes }) => ({ bytes, receivedAt: models.clock.now() })
+    account.move('INBOX', 2, 'Work')
+    account.move('INBOX', 3, 'Earlier')
+    account.copy('INBOX', 4, 'Work')
+    await mailbox.settle(3)
+    mailbox.assertEqual('after the moves')
+    assert.deepEqual([mailbox.numbers().slice(0, 4), account.fetched], [before, fetched + 1])
+    assert.equal(newsOf(mailbox), 1, 'the copy alone is a new message')
+  }
+})
+
+test('messages that come back to the server after a removal are no news', async () => {
+  const mailbox = await models.attach({}, (account) => account.create('Work'))
+  await mailbox.settle(1)
+  const { account } = mailbox
+  for (let n = 0; n < 3; n++) account.add('Work', modelMessage(), { receivedAt: models.clock.now() })
+  await mailbox.settle(1)
+  const work = account.folder('Work')
+  account.folders.delete('Work')
+  await mailbox.settle(3)
+  assert.equal(mailbox.here().length, 0)
+  account.folders.set('Work', work)
+  await mailbox.settle(3)
+  assert.deepEqual([mailbox.here().length, newsOf(mailbox)], [3, 3])
 })
 
 test('a message without Message-ID is stored there once, although the server adds a field to it', async () => {

@@ -215,6 +215,28 @@ test('what was deleted here is fetched again, with its folder, and is no news', 
   assert.equal(count, 3)
 })
 
+test('after a move to another server, which adds a field to all messages, they are the same', async () => {
+  const mailbox = await filled({ INBOX: 30, Work: 5 })
+  const { account } = mailbox
+  const [before, { fetched }] = [mailbox.numbers(), account]
+  for (const path of ['INBOX', 'Work']) {
+    account.renumber(path)
+    for (const message of account.folder(path).messages.values()) {
+      message.receivedAt = models.clock.now()
+      message.bytes = Buffer.concat([Buffer.from('X-Server: new\r\n'), message.bytes])
+    }
+  }
+  await mailbox.settle(3)
+  assert.deepEqual([mailbox.numbers(), account.fetched, await held(mailbox)], [before, fetched, []])
+  const [moved, erased] = messagesIn(mailbox, 'INBOX')
+  await mailbox.store.edits.change(mailbox.mail, [moved!.id], {
+    folders: { set: [folderOf(mailbox, 'Work').id] },
+  })
+  await models.appliance.app.db.write((tx) => mailbox.store.edits.deleteIn(tx, mailbox.mail, [erased!.id]))
+  await mailbox.settle(2)
+  assert.deepEqual([account.folder('INBOX').messages.size, account.folder('Work').messages.size], [28, 6])
+})
+
 test('after a move to another server, which gives all messages new dates, they are the same, and old mail is no news', async () => {
   const mailbox = await filled({ INBOX: 30, Work: 5 })
   const numbers = mailbox.numbers()

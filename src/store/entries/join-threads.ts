@@ -281,9 +281,14 @@ function referencesOf(account: number, message: ParsedMessage): Reference[] {
   for (const id of message.inReplyTo) ids.add(id)
   for (const id of message.references.toReversed()) ids.add(id)
   return [...ids].slice(0, REFERENCES_MAX).map((id) => {
-    const hash = sha256(id).subarray(0, REF_BYTES)
+    const hash = refOf(id)
     return { id, hash, key: keyOf(account, hash) }
   })
+}
+
+/** What finds a Message-ID in `thread_refs`. */
+export function refOf(id: string): Buffer {
+  return sha256(id).subarray(0, REF_BYTES)
 }
 
 function keyOf(account: number, hash: Uint8Array): string {

@@ -169,6 +169,12 @@ export class RemovedMessages {
     return [...filed.values()].some((all) => all.some(({ n }) => folders.includes(n)))
   }
 
+  /** Whether a message with the same bytes is held. */
+  isHeld(tx: Tx, account: Pick<Account, 'n'>, hash: Uint8Array): boolean {
+    const sql = 'SELECT 1 FROM removed_messages WHERE blob = ? AND +account = ? LIMIT 1'
+    return tx.get(sql, [hash, account.n]) !== undefined
+  }
+
   /** Forgets messages that were restored. */
   forgetIn(tx: Tx, numbers: readonly number[]): void {
     tx.run('DELETE FROM removed_messages WHERE n IN (SELECT value FROM json_each(?))', [JSON.stringify(numbers)])

@@ -302,7 +302,9 @@ export class Intake {
       if (strays.has(index) && session.account.mode === 'mirror')
         session.deps.intents.add(tx, session.account.n, sendNow(one.n))
       const { head, reading, isOld } = present[index]!
-      if (isOld !== true) reportArrival(tx, session, { head, reading, folders: imports[index]!.folders, stored: one })
+      // What was removed at the server, and is there again, was reported when it arrived.
+      const isNews = isOld !== true && !store.removed.isHeld(tx, session.mail, reading.hash)
+      if (isNews) reportArrival(tx, session, { head, reading, folders: imports[index]!.folders, stored: one })
     }
     return stored
   }

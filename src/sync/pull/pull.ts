@@ -167,9 +167,10 @@ export class Pull {
     const evidence = new ContentEvidence()
     await evidence.read(session, folder, heads)
     let matches = matchHeads(session, folder, heads, evidence)
-    if (matches.doubtful.length > 0 && session.account.mode === 'mirror') {
+    const lost = this.#recognition.mayHaveLost(folder, matches.fresh)
+    if (matches.doubtful.length + lost.length > 0 && session.account.mode === 'mirror') {
       // Messages that seem to be elsewhere too may have been moved since that folder was looked at.
-      for (const n of matches.doubtful) {
+      for (const n of new Set([...matches.doubtful, ...lost])) {
         const other = session.deps.folders.get(n)
         if (other !== undefined && session.isRead(other)) await this.#lookForGone(other)
       }

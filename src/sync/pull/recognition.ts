@@ -1,4 +1,4 @@
-// After the UIDs of a folder changed: messages that got new dates from their server, as after a move to another one, are the same as before.
+// Messages that got new dates or sizes from their server, as after a move to another folder or server, are the same as before.
 
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
 import type { RemoteMessage } from '../ledger/remote-messages.ts'
@@ -25,39 +25,80 @@ export class Recognition {
     this.#session = session
   }
 
-  /** Takes those of the unknown messages of a folder that have the Message-ID and the size of one that was in it before. */
+  /** Takes those of the unknown messages of a folder that have the Message-ID of one that was in it before, or is gone from another one. */
   recognize(folder: RemoteFolder, matches: Matches, evidence: ContentEvidence): Matches {
-    if (folder.doubt === null || this.#session.account.mode === 'collect') {
-      this.#former.delete(folder.n)
-      return matches
-    }
-    const { messages } = this.#session.deps
+    if (folder.doubt === null) this.#former.delete(folder.n)
+    if (this.#session.account.mode === 'collect') return matches
     const known = [...matches.known]
-    const taken = new Set(known.flatMap(({ gone }) => (gone?.folder === folder.n ? [gone.uid] : [])))
+    const taken = new Set(known.flatMap(({ gone }) => (gone === null ? [] : [nameOf(gone)])))
     const fresh: KeyedHead[] = []
+    const moved = this.#elsewhere(matches.fresh)
+    const counts = Map.groupBy(matches.fresh, ({ head }) => bareId(head.messageId))
     for (const one of matches.fresh) {
+      const id = bareId(one.head.messageId)
+      const isOnly = counts.get(id)?.length === 1 && folder.role !== 'drafts'
       // Where its content was compared, it is none of the former ones.
-      const candidates = evidence.isUnsure(one.head) ? [] : this.#of(folder, one)
-      const former = candidates.find(({ row }) => !taken.has(row.uid))
-      const row = former && messages.in(folder.n, [[former.row.uid, former.row.uid]], 1)[0]
-      if (row === undefined || row.message !== former?.row.message) {
+      const candidates = id === null || evidence.isUnsure(one.head) ? [] : this.#candidates(folder, id, moved)
+      const isBefore = candidates.every(({ row }) => row.folder === folder.n)
+      const former = this.#of(candidates, one, { isOnly, isBefore }).find(({ row }) => !taken.has(nameOf(row)))
+      const row = former && this.#current(former.row)
+      if (row === undefined) {
         fresh.push(one)
         continue
       }
-      taken.add(row.uid)
-      known.push({ ...one, gone: row, intent: null, message: row.message })
+      taken.add(nameOf(row))
+      // The server has other bytes of it than are here.
+      const digest = former!.sizeBytes === one.head.sizeBytes ? row.digest : null
+      known.push({ ...one, gone: { ...row, digest }, intent: null, message: row.message })
     }
     return { ...matches, known, fresh }
   }
 
-  #of(folder: RemoteFolder, { head }: KeyedHead): FormerMessage[] {
-    const id = bareId(head.messageId)
-    if (id === null) return []
+  /** Numbers of the other folders that have, as far as is known, messages with Message-IDs of new ones: they may have been moved. */
+  mayHaveLost(folder: RemoteFolder, fresh: readonly KeyedHead[]): number[] {
+    const rows = [...this.#elsewhere(fresh).values()].flat().map(({ row }) => row)
+    return [...new Set(rows.filter(({ uid }) => uid > 0).map((row) => row.folder))].filter((n) => n !== folder.n)
+  }
+
+  #candidates(folder: RemoteFolder, id: string, moved: ReadonlyMap<string, FormerMessage[]>): FormerMessage[] {
+    const before = folder.doubt === null ? [] : (this.#formerOf(folder).get(id) ?? [])
+    return [...before, ...(moved.get(id) ?? []).filter(({ row }) => row.uid < 0 && row.folder !== folder.n)]
+  }
+
+  /** A row as it is now, if it still is of its message. */
+  #current({ folder, uid, message }: RemoteMessage): RemoteMessage | undefined {
+    const [row] = this.#session.deps.messages.in(folder, [[uid, uid]], 1)
+    return row?.message === message ? row : undefined
+  }
+
+  /** @param isOnly whether no other new message has its Message-ID @param isBefore whether they were in the same folder */
+  #of(
+    candidates: readonly FormerMessage[],
+    { head }: KeyedHead,
+    { isOnly, isBefore }: { isOnly: boolean; isBefore: boolean },
+  ): FormerMessage[] {
     const { hasExactSizes } = this.#session.facts
-    const all = this.#formerOf(folder).get(id) ?? []
-    if (hasExactSizes) return all.filter(({ sizeBytes }) => sizeBytes === head.sizeBytes)
-    // Without sizes, one of several cannot be told from the others.
-    return all.length === 1 ? all : []
+    const equal = candidates.filter(({ sizeBytes }) => sizeBytes === head.sizeBytes)
+    if (equal.length > 0 && hasExactSizes) return equal
+    // A server that messages were moved to may give them other sizes: then one of several cannot be told from the others.
+    return candidates.length === 1 && isOnly && (isBefore || !hasExactSizes) ? [...candidates] : []
+  }
+
+  /**
+   * By Message-ID: copies of messages here that have those of new ones. Some servers give a message another time of receipt when it is
+   * moved. During the import copies of messages are many, and none has moved since.
+   */
+  #elsewhere(fresh: readonly KeyedHead[]): Map<string, FormerMessage[]> {
+    const { account, mail, deps } = this.#session
+    const ids = fresh.filter(({ head }) => head.objectId === null).flatMap(({ head }) => bareId(head.messageId) ?? [])
+    if (account.import.state !== 'done' || account.mode === 'collect' || ids.length === 0) return new Map()
+    const named = deps.store.mail.withInternetIds(mail, [...new Set(ids)])
+    const rows = deps.messages.of(
+      account.n,
+      named.map(({ n }) => n),
+    )
+    const all = named.flatMap(({ n, id, sizeBytes }) => (rows.get(n) ?? []).map((row) => ({ id, row, sizeBytes })))
+    return Map.groupBy(all, ({ id }) => id)
   }
 
   #formerOf({ n }: RemoteFolder): Map<string, FormerMessage[]> {
@@ -83,4 +124,8 @@ export class Recognition {
     this.#former.set(n, former)
     return former
   }
+}
+
+function nameOf({ folder, uid }: RemoteMessage): string {
+  return `${folder} ${uid}`
 }
