@@ -14,3 +14,9 @@ export function some<T>(list: readonly T[], few: number): readonly T[] {
   if (RUNS_ALL || list.length <= few) return list
   return Array.from({ length: few }, (_, at) => list[Math.floor((at * list.length) / few)]!)
 }
+
+/** Items of a list, others in each turn, so that all have been used after some turns: `few` of them, or all. */
+export function inTurn<T>(list: readonly T[], few: number, turn: number): readonly T[] {
+  if (RUNS_ALL || list.length <= few) return list
+  return Array.from({ length: few }, (_, at) => list[(turn * few + at) % list.length]!)
+}
