@@ -9,6 +9,7 @@ import type { FolderJson } from '../../src/api/schemas/folder.ts'
 import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.ts'
 import type { Route } from '../../src/http/route.ts'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
+import { inTurn } from '../support/amount.ts'
 import { type Reply, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { data, failure, receive } from './expect.ts'
@@ -82,6 +83,10 @@ before(async () => {
   ids.set('agentRegistration', (await new AgentClient(appliance).register()).registration_id)
   ids.set('limitRequest', await make('/providers/shared-amazon-ses-limit-request', {}))
 })
+
+/** Wrong values of a route, and wrong members of its body, others in each turn; all of them where everything runs. */
+const TRIES = 4
+const OBJECTS = 20
 
 /** States lists of this mailbox have had. */
 const queryStates = new Map<string, string>()
@@ -179,11 +184,11 @@ function* wrongHeaders(route: Route): Generator<[headers: Record<string, string>
   }
 }
 
-for (const route of routes.filter(({ form, hidden }) => !form && !hidden)) {
+for (const [turn, route] of routes.filter(({ form, hidden }) => !form && !hidden).entries()) {
   test(`${route.operation}: an invalid header is reported`, async () => {
     const query = route.query === undefined ? '' : `?${needed(route)}`
     const body = route.body && sample(route.body)
-    for (const [headers, status, code] of wrongHeaders(route)) {
+    for (const [headers, status, code] of inTurn([...wrongHeaders(route)], TRIES, turn)) {
       const reply = await call(route, query, body, headers)
       assert.equal(reply.status, status, `${JSON.stringify(headers)}: ${JSON.stringify(reply.body)}`)
       failure(reply, status, code)
@@ -191,9 +196,9 @@ for (const route of routes.filter(({ form, hidden }) => !form && !hidden)) {
   })
 }
 
-for (const route of withBody) {
+for (const [turn, route] of withBody.entries()) {
   test(`${route.operation}: an invalid member of the body is reported by its path`, async () => {
-    for (const { what, value, code, below } of wrongObjects(route.body!)) {
+    for (const { what, value, code, below } of inTurn(wrongObjects(route.body!), OBJECTS, turn)) {
       // An error in one message of a batch is in the result of that message (docs/design/http.md §4).
       if (route.operation === 'sendBatch' && below?.startsWith('messages.')) continue
       const reply = await call(route, '', value)
@@ -286,10 +291,11 @@ test('text hostile to databases, headers and terminals is treated as text', asyn
     '../../etc',
     '{{7*7}}',
   ]
+  let turn = 0
   for (const route of withQuery) {
     for (const [name, field] of Object.entries(route.query!.properties as Record<string, TSchema>)) {
       if ((field as { type?: string }).type !== 'string') continue
-      for (const text of texts) {
+      for (const text of inTurn(texts, TRIES, turn++)) {
         const reply = await call(route, `?${name}=${encodeURIComponent(text)}`)
         assert.ok(
           reply.status < 500,
@@ -302,7 +308,7 @@ test('text hostile to databases, headers and terminals is treated as text', asyn
     const base = sample(route.body!) as Record<string, unknown>
     for (const [name, field] of Object.entries(route.body!.properties as Record<string, TSchema>)) {
       if ((field as { type?: string }).type !== 'string') continue
-      for (const text of [...texts, '\ud800', '\u0007']) {
+      for (const text of inTurn([...texts, '\ud800', '\u0007'], TRIES, turn++)) {
         const reply = await call(route, '', { ...base, [name]: text })
         assert.ok(
           reply.status < 500,
@@ -314,8 +320,9 @@ test('text hostile to databases, headers and terminals is treated as text', asyn
 })
 
 test('a malformed id in a path is not found', async () => {
-  for (const route of routes.filter(({ params }) => params !== undefined)) {
-    for (const text of ['x', '%00', '%FF', 'mbx_%27', 'a'.repeat(5000), '%2e%2e%2f']) {
+  const texts = ['x', '%00', '%FF', 'mbx_%27', 'a'.repeat(5000), '%2e%2e%2f']
+  for (const [turn, route] of routes.filter(({ params }) => params !== undefined).entries()) {
+    for (const text of inTurn(texts, TRIES, turn)) {
       const path = route.path.replace(/\{\w+\}/g, text)
       const body = route.body && sample(route.body)
       const reply = await appliance.call(route.method, baseOf(route) + path, keyOf(route), body)
