@@ -1,6 +1,7 @@
 // Display names that a reader takes for an address.
 
 import assert from 'node:assert/strict'
+import process from 'node:process'
 import { test } from 'node:test'
 import { addressInName, looksLikeAddress } from '../../../src/mime/display-name.ts'
 
@@ -48,12 +49,12 @@ test('names that do not', () => {
 })
 
 test('long names take no time', () => {
-  const started = performance.now()
+  const before = process.cpuUsage()
   for (const piece of ['a ', ' ', 'a at ', 'a[at]', '@', 'a.', 'a@a.', '\ufdfa', ' at a dot ']) {
     looksLikeAddress(piece.repeat(Math.ceil(512 / piece.length)))
     addressInName(piece.repeat(Math.ceil(512 / piece.length)))
   }
-  assert.ok(performance.now() - started < 500)
+  assert.ok(process.cpuUsage(before).user < 500_000)
 })
 
 test('the address in a name, and whether it is disguised', () => {
