@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { amount } from '../support/amount.ts'
 import { freePorts, startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { attach, type OutsideAccount, signIn } from '../support/outside.ts'
@@ -25,11 +26,11 @@ import { CYRUS_USER, remoteCyrusMissing, startRemoteCyrus } from '../support/rem
 import { type RemoteServer, remoteDovecotMissing, startRemoteDovecot } from '../support/remote-dovecot.ts'
 import { serve, servedEnv } from '../support/served.ts'
 
-const MESSAGES = Number(process.env.OUTSIDE_MESSAGES ?? 100)
-const CHANGES = Number(process.env.OUTSIDE_CHANGES ?? 30)
+const MESSAGES = Number(process.env.OUTSIDE_MESSAGES ?? amount(60, 100))
+const CHANGES = Number(process.env.OUTSIDE_CHANGES ?? amount(10, 30))
 const SEED = Number(process.env.SEED ?? 1)
 /** How often each import is interrupted, and after how many more messages. */
-const KILLS = 2
+const KILLS = amount(1, 2)
 const PART = MESSAGES / (2 * KILLS + 2)
 /** Cyrus and Courier are added by name. */
 const SERVERS = (process.env.OUTSIDE_SERVERS ?? 'Dovecot,Dovecot without CONDSTORE').split(',')

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { amount } from '../support/amount.ts'
 import { freePorts, startAppliance } from '../support/appliance.ts'
 import { logInImap } from '../support/imap.ts'
 import { writeMbsyncConfig } from '../support/mbsync.ts'
@@ -20,8 +21,8 @@ import { Random } from '../support/random.ts'
 import { serve, servedEnv } from '../support/served.ts'
 import { issueCertificate, TLS_HOST } from '../support/tls-authority.ts'
 
-const MESSAGES = Number(process.env.MESSAGES ?? 200)
-const KILLS = Number(process.env.KILLS ?? 4)
+const MESSAGES = Number(process.env.MESSAGES ?? amount(100, 200))
+const KILLS = Number(process.env.KILLS ?? amount(2, 4))
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000)
 const LIMIT_MS = 60_000
 

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Email, Outcome } from '../../../src/outbound/model/records.ts'
+import { amount } from '../../support/amount.ts'
 import { Random } from '../../support/random.ts'
 import { openSendingAppliance, type SendingAppliance } from '../../support/sending-appliance.ts'
 
 const MAILS = 60
-const STEPS = 1500
+const STEPS = amount(400, 1500)
 const MINUTE = 60_000
 
 let appliance: SendingAppliance

@@ -7,12 +7,13 @@ import { sha256 } from '../../../src/base/secrets.ts'
 import { composeContent } from '../../../src/mime/compose/outgoing-content.ts'
 import type { DraftContent, StoredDraft } from '../../../src/store/mailbox/drafts.ts'
 import type { Account } from '../../../src/store/rows/records.ts'
+import { amount } from '../../support/amount.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'
 import { ModelMailbox } from '../../support/model-mailbox.ts'
 import { Random } from '../../support/random.ts'
 
 /** Set MODEL_ROUNDS for a long run. */
-const ROUNDS = Number(process.env.MODEL_ROUNDS ?? 150)
+const ROUNDS = Number(process.env.MODEL_ROUNDS ?? amount(50, 150))
 
 let appliance: TestStore
 before(async () => {

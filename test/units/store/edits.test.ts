@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { conflict } from '../../../src/base/errors.ts'
 import type { ChangeType } from '../../../src/store/rows/records.ts'
+import { amount } from '../../support/amount.ts'
 import { mailOf, openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { ModelMailbox } from '../../support/model-mailbox.ts'
 import { Random } from '../../support/random.ts'
@@ -17,7 +18,7 @@ after(() => appliance[Symbol.asyncDispose]())
 test('after every random edit a full recount gives the same counts', async () => {
   const random = new Random(20261121)
   const box = await ModelMailbox.open(appliance, random)
-  for (let round = 0; round < 400; round++) {
+  for (let round = 0; round < amount(100, 400); round++) {
     await box.work()
     if (round % 4 === 0) await box.recount()
   }
@@ -57,7 +58,7 @@ test('a client that only reads changes, from any older state and page by page, r
   const random = new Random(7)
   const box = await ModelMailbox.open(appliance, random)
   const followers: Follower[] = []
-  for (let round = 0; round < 600; round++) {
+  for (let round = 0; round < amount(150, 600); round++) {
     await box.work()
     if (round % 10 === 0) {
       const { messages, threads, folders } = box.account().states

@@ -5,12 +5,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ProductError } from '../../../src/base/errors.ts'
 import type { MessageFilter, MessageSort, PageKey, SortDirection } from '../../../src/store/rows/records.ts'
+import { amount } from '../../support/amount.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'
 import { ModelMailbox } from '../../support/model-mailbox.ts'
 import { Random } from '../../support/random.ts'
 
 /** Set MODEL_ROUNDS for a long run. */
-const ROUNDS = Number(process.env.MODEL_ROUNDS ?? 120)
+const ROUNDS = Number(process.env.MODEL_ROUNDS ?? amount(40, 120))
 const FOLLOWERS = 12
 
 let appliance: TestStore

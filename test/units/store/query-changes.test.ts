@@ -5,12 +5,13 @@ import { after, before, test } from 'node:test'
 import { ProductError } from '../../../src/base/errors.ts'
 import type { MessageOrder } from '../../../src/store/lists/message-list.ts'
 import type { MessageFilter, PageKey } from '../../../src/store/rows/records.ts'
+import { amount } from '../../support/amount.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'
 import { ModelMailbox } from '../../support/model-mailbox.ts'
 import { Random } from '../../support/random.ts'
 
 /** Set MODEL_ROUNDS for a long run. */
-const ROUNDS = Number(process.env.MODEL_ROUNDS ?? 250)
+const ROUNDS = Number(process.env.MODEL_ROUNDS ?? amount(60, 250))
 const FOLLOWERS = 24
 const MOST = 40
 

@@ -4,13 +4,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { FEW } from '../../../src/store/lists/find-by-text.ts'
 import type { MessageFilter, MessageSort, PageKey, SortDirection } from '../../../src/store/rows/records.ts'
+import { amount } from '../../support/amount.ts'
 import { openTestStore, TestMailbox, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 import { DAY, type Known, NOW, randomPut, randomQuery, type SearchQuery } from '../../support/search-model.ts'
 
 // More than FEW of them contain the most frequent word, so that both statements of a full-text search are used.
 const MESSAGES = 2000
-const QUERIES = 150
+const QUERIES = amount(40, 150)
 
 let appliance: TestStore
 let box: TestMailbox

@@ -11,11 +11,12 @@ import { sha256 } from '../../../src/base/secrets.ts'
 import type { Tx } from '../../../src/db/db.ts'
 import type { ParsedMessage } from '../../../src/mime/message.ts'
 import type { Account } from '../../../src/store/rows/records.ts'
+import { amount } from '../../support/amount.ts'
 import { connected, lists } from '../../support/conversations.ts'
 import { openTestStore, type TestStore } from '../../support/mailbox.ts'
 import { Random } from '../../support/random.ts'
 
-const ORDERS = 10
+const ORDERS = amount(3, 10)
 let appliance: TestStore
 
 before(async () => {

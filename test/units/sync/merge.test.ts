@@ -11,9 +11,10 @@ import {
   outgoingFolders,
   outgoingMarks,
 } from '../../../src/sync/model/merge.ts'
+import { amount } from '../../support/amount.ts'
 import { Random } from '../../support/random.ts'
 
-const RUNS = 100_000
+const RUNS = amount(10_000, 100_000)
 const MARKS = ['$seen', '$flagged', 'work', '\\deleted'] as const
 const FOLDERS = [1, 2, 3, 4]
 /** A folder that the server cannot have. */
