@@ -49,6 +49,8 @@ export interface SafeFetchOptions {
   log: Pick<Log, 'error'>
   /** Allows private addresses; for tests and closed networks. */
   allowPrivate: boolean
+  /** Allows URLs that name this machine itself, in a trial. */
+  allowLoopback?: boolean
   /** ms in all; {@link TOTAL_MS} unless given. */
   totalMs?: number
 }
@@ -74,9 +76,18 @@ export class SafeFetch {
     this.#totalMs = options.totalMs ?? TOTAL_MS
   }
 
+  /** Whether URLs may name this machine itself. */
+  get allowsLoopback(): boolean {
+    return this.#options.allowLoopback === true
+  }
+
   /** The allowed addresses of a host. @throws Blocked, or the error of the resolver */
   async addressesOf(host: string): Promise<string[]> {
     const literal = host.replace(/^\[|\]$/g, '')
+    // What the name means on this machine is not asked from a name server.
+    if (this.allowsLoopback && isLoopbackHost(host)) {
+      return literal === 'localhost' ? ['127.0.0.1', '::1'] : [literal]
+    }
     const found = isIP(literal) ? [literal] : await this.#resolve(host)
     const allowed = this.#options.allowPrivate ? found : found.filter(isPublicAddress)
     if (allowed.length === 0) throw new Blocked()
@@ -182,6 +193,11 @@ export class SafeFetch {
       (error: Error) => done(error, '', 0),
     )
   }
+}
+
+/** Whether the host of a URL names this machine itself (RFC 6761 §6.3). */
+export function isLoopbackHost(host: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]', '::1'].includes(host)
 }
 
 /** The host has no address that may be connected to. */

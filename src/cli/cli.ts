@@ -1,6 +1,7 @@
 // The command line: finds the command, runs it and prints its result.
 
 import { systemClock } from '../base/clock.ts'
+import { ProductError } from '../base/errors.ts'
 import { openLog } from '../base/log.ts'
 import { loadConfig } from '../config/load.ts'
 import { PROGRAM_VERSION } from '../config/version.ts'
@@ -30,13 +31,20 @@ const NO_INPUT: CommandInput = { isTerminal: false, bytes: (async function* () {
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   try {
     const failure = await dispatch(argv, io)
-    if (failure !== undefined) io.err(`mailstead: ${failure}`)
+    if (failure !== undefined) sayError(argv, io, { code: 'failed', message: failure })
     return failure === undefined ? 0 : 1
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    io.err(`mailstead: ${message.split('\n')[0]}`)
+    const [message] = (error instanceof Error ? error.message : String(error)).split('\n')
+    const { code = 'internal_error', param, issues } = error instanceof ProductError ? error : {}
+    const more = { ...(param === undefined ? {} : { param }), ...(issues === undefined ? {} : { errors: issues }) }
+    sayError(argv, io, { code, message: message!, ...more })
     return 1
   }
+}
+
+/** A sentence for a person; for a program with `--json` the error as the API has it. */
+function sayError(argv: readonly string[], io: Io, error: { code: string; message: string }): void {
+  io.err(argv.includes('--json') ? JSON.stringify({ ok: false, error }) : `mailstead: ${error.message}`)
 }
 
 async function dispatch(argv: readonly string[], io: Io): Promise<string | undefined> {

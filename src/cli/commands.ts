@@ -24,6 +24,7 @@ import { domainOwn } from './commands/domain-own.ts'
 import { domainRotateKey } from './commands/domain-rotate-key.ts'
 import { domainVerify } from './commands/domain-verify.ts'
 import { domainList, domainShow } from './commands/domains.ts'
+import { eventTail, webhookListen } from './commands/event-tail.ts'
 import { forwardAdd, forwardList, forwardRemove } from './commands/forwards.ts'
 import { keyCreate } from './commands/key-create.ts'
 import { keyList, keyRevoke, keyRotate } from './commands/keys.ts'
@@ -130,9 +131,9 @@ export const GROUPS: readonly CommandGroup[] = [
   {
     title: 'Logs and webhooks',
     commands: [
-      ...[logTail, auditList],
+      ...[logTail, eventTail, auditList],
       ...[webhookList, webhookShow, webhookCreate, webhookUpdate, webhookDelete, webhookTest],
-      ...[webhookRotateSecret, webhookDeliveries, webhookReplay],
+      ...[webhookRotateSecret, webhookDeliveries, webhookReplay, webhookListen],
     ],
   },
   {

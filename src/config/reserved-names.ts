@@ -11,3 +11,8 @@ export function isReserved(name: string): boolean {
 export function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }
+
+/** Whether the appliance still has the name that every machine has: nothing outside of it depends on it yet. */
+export function isTrial({ MAIL_HOSTS }: { MAIL_HOSTS: readonly string[] }): boolean {
+  return isLoopbackName(MAIL_HOSTS[0]!)
+}

@@ -104,6 +104,16 @@ export class Events {
     return row?.n ?? 0
   }
 
+  /** The newest events of a team, oldest first. @param types none for all */
+  last(teamId: string, limit: number, types: readonly string[]): EventBody[] {
+    const rows = this.#db.read.all<{ body: string }>(
+      `SELECT body FROM events WHERE team_id = ? AND (? = 0 OR type IN (SELECT value FROM json_each(?)))
+         ORDER BY n DESC LIMIT ?`,
+      [teamId, types.length, JSON.stringify(types), limit],
+    )
+    return rows.map(({ body }) => JSON.parse(body) as EventBody).reverse()
+  }
+
   /** The events after one, each with its number, oldest first. */
   since(teamId: string, n: number, limit: number): { n: number; event: EventBody }[] {
     const rows = this.#db.read.all<{ n: number; body: string }>(

@@ -1,7 +1,9 @@
 // The events of a team, for polling and catching up: what webhooks send.
 
 import { Type } from 'typebox'
+import { pause } from '../../base/clock.ts'
 import { notFound } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
 import { route } from '../../http/route.ts'
 import { Id, listOf, pageQuery, Timestamp } from '../../http/schema.ts'
 import { timeFilters, timeRange } from '../schemas/list-filters.ts'
@@ -20,6 +22,12 @@ const EventJson = record('Event', 'An event, as it is sent to webhooks.', {
     description: 'As in the webhook of this type. Content of messages is untrusted.',
   }),
 })
+
+/** Longest wait of a request, seconds: proxies close connections that are silent for a minute. */
+const WAIT_MAX_SECONDS = 30
+const POLL_MS = 250
+
+type EventsPage = ReturnType<Context['events']['list']>
 
 const KEPT = 'Kept for `WEBHOOK_PAYLOAD_RETENTION_DAYS`, whether or not there is a webhook.'
 const { after, before } = timeFilters('Created')
@@ -42,18 +50,45 @@ const listEvents = route({
     mailbox_id: { ...Id('mailbox'), description: 'Events of this mailbox; 404 when it is not of the team.' },
     ...{ after, before },
     after_id: { ...Id('event'), description: 'Events after this one; 404 when it is no longer kept.' },
+    wait: Type.Integer({
+      minimum: 0,
+      maximum: WAIT_MAX_SECONDS,
+      description: 'Seconds to wait for an event while there is none; the answer is then empty.',
+    }),
   }),
   reply: { schema: listOf(EventJson) },
-  async handle({ query, after: position, principal, app }) {
+  async handle({ query, after: position, principal, app, request }) {
     const { teamId } = principal
-    const { type, mailbox_id: mailboxId, after_id: afterId, limit } = query
+    const { type, mailbox_id: mailboxId, after_id: afterId, limit, wait = 0 } = query
     if (mailboxId !== undefined && !app.directory.mailboxes.wasOf(teamId, mailboxId)) throw notFound('mailbox')
     if (afterId !== undefined && app.events.get(teamId, afterId) === undefined) throw notFound('event')
     const filter = { type, mailboxId, afterId, ...timeRange(query) }
-    const page = await app.events.list(teamId, filter, { limit, after: position })
+    const read = () => app.events.list(teamId, filter, { limit, after: position })
+    const page = await readUntil(app, { teamId, ends: app.clock.now() + wait * 1000, signal: request.signal }, read)
     return { ...page, items: page.items.map((event) => eventFor(principal, event)) }
   },
 })
+
+interface Waiting {
+  teamId: string
+  /** ms */
+  ends: number
+  /** Aborted when the client has left. */
+  signal: AbortSignal
+}
+
+/** Reads again after each event of the team until there is one on the page. */
+async function readUntil({ events, clock }: Context, { teamId, ends, signal }: Waiting, read: () => EventsPage) {
+  for (;;) {
+    const newest = events.newest(teamId)
+    const page = await read()
+    if (page.items.length > 0 || clock.now() >= ends) return page
+    while (events.newest(teamId) === newest && clock.now() < ends) {
+      if (signal.aborted) return page
+      await pause(clock, Math.min(POLL_MS, Math.max(1, ends - clock.now())), signal)
+    }
+  }
+}
 
 const readEvent = route({
   method: 'GET',

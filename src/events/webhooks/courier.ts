@@ -53,7 +53,7 @@ export class Courier {
     const headers = headersOf({ event: { id, type, body: payload.bytes }, attempt, now: clock.now(), ...secrets })
     const began = clock.now()
     try {
-      checkUrl(webhook.url)
+      checkUrl(webhook.url, fetch.allowsLoopback)
     } catch {
       return { answer: NOT_VALID, ms: 0, headers }
     }

@@ -289,7 +289,7 @@ export class Webhooks {
   }
 
   async #checkAddress(text: string): Promise<string> {
-    const url = checkUrl(text)
+    const url = checkUrl(text, this.#deps.fetch.allowsLoopback)
     try {
       await this.#deps.fetch.addressesOf(url.hostname)
     } catch (error) {

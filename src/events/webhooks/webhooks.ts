@@ -9,6 +9,7 @@ import type { Resolver } from '../../base/resolver.ts'
 import { SafeFetch } from '../../base/safe-fetch.ts'
 import type { Vault } from '../../base/secrets.ts'
 import type { Config } from '../../config/config.ts'
+import { isTrial } from '../../config/reserved-names.ts'
 import type { Db } from '../../db/db.ts'
 import type { Outbox } from '../outbox.ts'
 import { Attempts } from './attempts.ts'
@@ -46,7 +47,12 @@ export class EventDispatch {
   constructor(deps: EventDispatchDeps) {
     const { db, config, log, resolver } = deps
     this.#deps = deps
-    this.#fetch = new SafeFetch({ resolver, log, allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS })
+    this.#fetch = new SafeFetch({
+      resolver,
+      log,
+      allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS,
+      allowLoopback: isTrial(config),
+    })
     this.webhooks = new Webhooks({ ...deps, fetch: this.#fetch })
     this.attempts = new Attempts(db)
     this.#pending = new PendingDeliveries({ ...deps, webhooks: this.webhooks })
