@@ -17,8 +17,8 @@ import { Accounts } from '../store/rows/accounts.ts'
 import { Folders } from '../store/rows/folders.ts'
 import { inspect } from '../workers/inspect.ts'
 import { type AcceptedConnection, Receiver } from './receiver.ts'
-import { type FirstThreadCalls, RemoteWriter } from './remote-writer.ts'
 import { type SharedChange, type SharedSnapshot, SharedState } from './shared-state.ts'
+import { type FirstThreadCalls, remoteWriter } from './writer-calls.ts'
 
 /** What the first thread gives a receive thread. */
 export interface ReceiveThreadData {
@@ -67,7 +67,7 @@ export type ReceiveThreadCalls = typeof calls
 const link = new ThreadLink<FirstThreadCalls>(parentPort!, calls, (error) =>
   log.error({ event: 'smtp.thread_call_failed', err: error }, 'Call of the first thread failed'),
 )
-const writer = new RemoteWriter(link)
+const writer = remoteWriter(link)
 const shareChange = (change: SharedChange) => {
   state.apply(change)
   link.post('share', [change])

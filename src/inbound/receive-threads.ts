@@ -10,11 +10,10 @@ import { ThreadLink } from '../base/thread-link.ts'
 import type { Context } from '../context.ts'
 import type { CurrentCertificate } from '../smtp/protocol.ts'
 import type { ReceiveThreadCalls, ReceiveThreadData } from './receive-thread.ts'
-import type { Decided, ForWriter } from './received-message.ts'
 import type { AcceptedConnection, ConnectionOwner } from './receiver.ts'
-import { type FirstThreadCalls, writerCalls } from './remote-writer.ts'
 import type { SharedChange, SharedState } from './shared-state.ts'
 import type { InboundWriter } from './writer.ts'
+import { type FirstThreadCalls, writerCalls } from './writer-calls.ts'
 
 /** MiB. A small young generation limits memory held by garbage; what needs more than the old one ends its thread. */
 const MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 }
@@ -51,32 +50,29 @@ export interface ReceiveThreadsDeps {
 
 /** The memory that one thread holds for large messages: what it has not released when it dies is released then. */
 class HeldMemory {
-  readonly #writer: Pick<InboundWriter, 'reserve'>
-  readonly #held = new Map<number, () => void>()
-  #lastId = 0
+  readonly #writer: InboundWriter
+  readonly #reservations = new Set<number>()
   #isEnded = false
 
-  constructor(writer: Pick<InboundWriter, 'reserve'>) {
+  constructor(writer: InboundWriter) {
     this.#writer = writer
   }
 
   async reserve(sizeBytes: number, source: string): Promise<number | null> {
-    const release = await this.#writer.reserve(sizeBytes, source)
-    if (release === null) return null
-    const id = ++this.#lastId
-    this.#held.set(id, release)
-    if (this.#isEnded) this.release(id)
-    return id
+    const reservation = await this.#writer.reserve(sizeBytes, source)
+    if (reservation === null) return null
+    this.#reservations.add(reservation)
+    if (this.#isEnded) this.release(reservation)
+    return reservation
   }
 
-  release(id: number): void {
-    this.#held.get(id)?.()
-    this.#held.delete(id)
+  release(reservation: number): void {
+    if (this.#reservations.delete(reservation)) this.#writer.release(reservation)
   }
 
   end(): void {
     this.#isEnded = true
-    for (const id of this.#held.keys()) this.release(id)
+    for (const reservation of this.#reservations) this.release(reservation)
   }
 }
 
@@ -227,18 +223,18 @@ export class ReceiveThreads {
     const calls = writerCalls(writer)
     return {
       ...calls,
-      deliver: async (message: ForWriter<Decided>) => {
+      deliver: async (message) => {
         const outcome = await calls.deliver(message)
         // Its own thread counts it when it gets the answer.
         const { decision, peer } = message
         if (outcome === 'stored' && !decision.junk) this.#share({ kind: 'accepted', address: peer.address }, thread())
         return outcome
       },
-      share: (change: SharedChange) => this.#share(change, thread()),
-      reserve: (sizeBytes: number, source: string) => thread().memory.reserve(sizeBytes, source),
-      release: (id: number) => thread().memory.release(id),
-      admit: (id: number, address: string) => connections.admit(id, address),
-      closed: (id: number) => connections.closed(id),
+      share: (change) => this.#share(change, thread()),
+      reserve: (sizeBytes, source) => thread().memory.reserve(sizeBytes, source),
+      release: (reservation) => thread().memory.release(reservation),
+      admit: (id, address) => connections.admit(id, address),
+      closed: (id) => connections.closed(id),
     }
   }
 

@@ -32,7 +32,7 @@ import { refusals, type SmtpRefusal } from './refusals.ts'
 import type { SourceThrottle } from './source-throttle.ts'
 import type { SplitRecipients } from './split-recipients.ts'
 import type { MailTransaction, Peer } from './transaction.ts'
-import type { ReceiveWriter } from './writer.ts'
+import type { ReceiveWriter } from './writer-calls.ts'
 
 /** Memory per byte of a small message in progress: as received, as stored, and during inspection. */
 const COPIES = 3
@@ -163,13 +163,9 @@ export class MessageReceiver {
       if (turn === null) return { message, refusal: refusals.busy }
       return work().finally(turn)
     }
-    const release = await writer.reserve(sizeBytes, source)
-    if (release === null) return { message, refusal: refusals.noMemory }
-    try {
-      return await work()
-    } finally {
-      release()
-    }
+    const reservation = await writer.reserve(sizeBytes, source)
+    if (reservation === null) return { message, refusal: refusals.noMemory }
+    return work().finally(() => writer.release(reservation))
   }
 
   #dispose(message: Inspected): Promise<Outcome> {

@@ -159,7 +159,8 @@ export class Receiver {
           // Address harvesting probes domains as well as local parts.
           if (verdict.refusal === refusals.unknown || verdict.refusal === refusals.foreign)
             throttle.offended(peer.address, 'unknown_recipient')
-          await writer.noteRefusedRecipient(verdict, sender, peer)
+          // Recipients at domains that are not hosted here have no log.
+          if (verdict.teamId !== null) await writer.noteRefusedRecipient(verdict, sender, peer)
           return verdict.refusal.reply
         } catch (error) {
           log.error({ event: 'smtp.recipient_lookup_failed', err: error }, 'Recipient could not be looked up')

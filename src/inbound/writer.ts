@@ -27,35 +27,14 @@ export type StoreOutcome =
   /** A mailbox no longer accepts mail. */
   | 'inactive'
 
-/** What a receive thread asks of the first thread. What is written is durable when the promise resolves. */
-export interface ReceiveWriter {
-  /** Stores an accepted message for all its recipients, or for none. @throws Error when it cannot be stored */
-  deliver(message: ForWriter<Decided>): Promise<StoreOutcome>
-  /** Applies the report in a message to a report address. */
-  applyReport(message: ReportMessage): Promise<void>
-  /** Applies the report in a message to a mailbox. */
-  applyDeliveredReport(message: ForWriter<Inspected>): Promise<void>
-  noteRefusedRecipient(rejected: RejectedRecipient, sender: EnvelopeSender, peer: Peer): Promise<void>
-  noteRefusedMessage(message: LoggedMessage, refusal: SmtpRefusal): Promise<void>
-  noteDropped(message: LoggedMessage, refusal: SmtpRefusal): Promise<void>
-  noteLineError(error: LineError, peer: Peer): void
-  /** See `Accounts.fullSince`. */
-  fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null>
-  /**
-   * Waits for the memory of a large message.
-   * @param source of the message, see `sourceOf`
-   * @returns releases it; null when it did not come in time
-   */
-  reserve(sizeBytes: number, source: string): Promise<(() => void) | null>
-  /** See `Inspector.inspect`: in a thread of its own. */
-  inspect(source: MessageSource, request: InspectionRequest): Promise<Inspection>
-}
-
-export class InboundWriter implements ReceiveWriter {
+export class InboundWriter {
   readonly #app: Context
   readonly #journal: Journal
   readonly #bounces: Bounces
   readonly #inFlight = new Set<Promise<unknown>>()
+  /** Releases the memory of large messages. */
+  readonly #reserved = new Map<number, () => void>()
+  #lastReserved = 0
   /** Mailboxes as read in a unit of work, which stores many messages for few of them. */
   readonly #seen = new WeakMap<Tx, Map<string, Mailbox | undefined>>()
 
@@ -66,14 +45,17 @@ export class InboundWriter implements ReceiveWriter {
     this.#bounces = new Bounces({ feedback: app.outbound.reports.feedback, journal: this.#journal, log })
   }
 
+  /** Stores an accepted message for all its recipients, or for none. @throws Error when it cannot be stored */
   deliver(message: ForWriter<Decided>): Promise<StoreOutcome> {
     return this.#track(this.#deliver(message))
   }
 
+  /** Applies the report in a message to a report address. */
   applyReport(message: ReportMessage): Promise<void> {
     return this.#track(this.#bounces.apply(message))
   }
 
+  /** Applies the report in a message to a mailbox. */
   applyDeliveredReport(message: ForWriter<Inspected>): Promise<void> {
     return this.#track(this.#bounces.applyDelivered(message))
   }
@@ -94,21 +76,36 @@ export class InboundWriter implements ReceiveWriter {
     this.#journal.countLineError(error, peer)
   }
 
+  /** See `Accounts.fullSince`. */
   fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null> {
     return this.#app.store.accounts.fullSince(mailboxId, quotaBytes, sizeBytes)
   }
 
+  /** See `Inspector.inspect`: in a thread of its own. */
   inspect(source: MessageSource, request: InspectionRequest): Promise<Inspection> {
     return this.#app.inspector.inspect(source, request)
   }
 
-  async reserve(sizeBytes: number, source: string): Promise<(() => void) | null> {
+  /**
+   * Waits for the memory of a large message.
+   * @param source of the message, see `sourceOf`
+   * @returns the number to release it by; null when it did not come in time
+   */
+  async reserve(sizeBytes: number, source: string): Promise<number | null> {
     try {
-      return await this.#app.memory.acquire(sizeBytes, source)
+      const release = await this.#app.memory.acquire(sizeBytes, source)
+      const reservation = ++this.#lastReserved
+      this.#reserved.set(reservation, release)
+      return reservation
     } catch (error) {
       if (error instanceof MemoryExhausted) return null
       throw error
     }
+  }
+
+  release(reservation: number): void {
+    this.#reserved.get(reservation)?.()
+    this.#reserved.delete(reservation)
   }
 
   /** Writes the probe counts of minutes that have ended. */

@@ -14,7 +14,8 @@ import { refusals, type SmtpRefusal } from '../../../src/inbound/refusals.ts'
 import { SourceThrottle } from '../../../src/inbound/source-throttle.ts'
 import { SplitRecipients } from '../../../src/inbound/split-recipients.ts'
 import type { MailTransaction, Peer } from '../../../src/inbound/transaction.ts'
-import type { ReceiveWriter, StoreOutcome } from '../../../src/inbound/writer.ts'
+import type { StoreOutcome } from '../../../src/inbound/writer.ts'
+import type { ReceiveWriter } from '../../../src/inbound/writer-calls.ts'
 import type { MessageStream } from '../../../src/smtp/command-reader.ts'
 import { IN_FLIGHT_BYTES, IN_FLIGHT_MIN_BYTES, MAX_QUEUED } from '../../../src/smtp/limits.ts'
 import { line } from '../../../src/smtp/replies.ts'
@@ -69,14 +70,15 @@ function open() {
       seen.stored++
       return 'stored'
     },
-    reserve: async (_sizeBytes: number, source: string): Promise<(() => void) | null> => {
+    reserve: async (_sizeBytes: number, source: string): Promise<number | null> => {
       memory.asked.push(source)
-      return () => memory.released++
+      return memory.asked.length
     },
   }
   const writer = {
     noteLineError: () => {},
     reserve: (sizeBytes: number, source: string) => parts.reserve(sizeBytes, source),
+    release: () => memory.released++,
     noteRefusedMessage: async (message: LoggedMessage, { reply }: SmtpRefusal) => {
       seen.refused.push(line(reply))
       logged.push(message)
