@@ -72,6 +72,47 @@ for (const kind of ['refusedContents', 'refused'] as const) {
   })
 }
 
+test('a message at whose head the connection breaks each time does not keep the others away', async () => {
+  const mailbox = await models.attach({}, (account) => {
+    fill(account, 30)
+    account.breakingHeads.add(15)
+  })
+  const { account } = mailbox
+  await mailbox.settle(6)
+  assert.deepEqual([mailbox.here().length, (await mailbox.record()).status], [29, 'active'])
+  account.breakingHeads.add(account.add('INBOX', modelMessage(), { receivedAt: models.clock.now() }).uid)
+  account.add('INBOX', modelMessage(), { receivedAt: models.clock.now() })
+  await mailbox.settle(8)
+  const record = await mailbox.record()
+  assert.deepEqual([mailbox.here().length, record.status, record.skipped_messages.messages], [30, 'active', 2])
+  account.breakingHeads.clear()
+  models.clock.leap(8 * DAY_MS)
+  await mailbox.settle(2)
+  mailbox.assertEqual('when the server gives them')
+})
+
+test('a message whose content cannot be compared stays at the server, and the account goes on', async () => {
+  const bytes = Buffer.from('From: a@example.com\r\n\r\nNo name\r\n')
+  const mailbox = await models.attach({}, (account) => {
+    account.add('INBOX', bytes, { receivedAt: 60_000 })
+    fill(account, 2)
+  })
+  await mailbox.settle(1)
+  const { store, mail, account } = mailbox
+  const placed = [...store.mail.placements(mail, mailbox.numbers()).values()]
+  const { id } = placed.find(({ sizeBytes }) => sizeBytes === bytes.length)!
+  account.fault = (command, moment) => {
+    if (command === 'FETCH PIECE' && moment === 'before') throw new ServerError('delay', 'Broken in a content.')
+  }
+  await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, [id]))
+  await mailbox.settle(6)
+  account.add('INBOX', modelMessage(), { receivedAt: models.clock.now() })
+  await mailbox.settle(2)
+  const { status, differences } = await mailbox.record()
+  assert.deepEqual([mailbox.here().length, mailbox.there().length, status], [3, 4, 'active'])
+  assert.match(differences[0].sentence, /deleted here/)
+})
+
 test('a skipped message is asked for again after growing pauses', async () => {
   const asked: number[] = []
   const mailbox = await models.attach({}, (account) => {

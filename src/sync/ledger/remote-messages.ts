@@ -267,6 +267,15 @@ export class RemoteMessages {
     return rows.map(present)
   }
 
+  /** Notes that messages are asked for again. @param now ms */
+  countTry(tx: Tx, folder: number, uids: readonly number[], now: number): void {
+    tx.run(
+      `UPDATE remote_messages SET tries = tries + 1, tried_at = ? WHERE remote_folder = ?
+         AND uid IN (SELECT value FROM json_each(?))`,
+      [now, folder, JSON.stringify(uids)],
+    )
+  }
+
   /** Notes that messages were deleted here and are to be removed from a folder there. */
   erase(tx: Tx, folder: number, uids: readonly number[]): void {
     tx.run(

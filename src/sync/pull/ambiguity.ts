@@ -52,7 +52,7 @@ export class ContentEvidence {
     const uids = heads.map(({ uid }) => uid).filter((uid) => !this.#heads.has(uid))
     if (uids.length === 0) return
     await session.ensure(folder.path)
-    const digests = await digestsThere(session, uids)
+    const digests = await digestsThere(session, folder.n, uids)
     for (const uid of uids) this.#heads.set(uid, digests.get(uid) ?? null)
   }
 

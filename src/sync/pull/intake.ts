@@ -329,7 +329,7 @@ export class Intake {
     const open = messages.missing(folder.n, clock.now(), BATCH_MESSAGES)
     if (open.length === 0 || this.#isFull()) return
     await session.ensure(folder.path)
-    const { heads } = await headsOf(session, spansOf(open.map(({ uid }) => uid)))
+    const { heads } = await headsOf(session, folder.n, spansOf(open.map(({ uid }) => uid)))
     for (const row of open) {
       const head = heads.find(({ uid }) => uid === row.uid)
       const tries = row.tries + 1

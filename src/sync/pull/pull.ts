@@ -89,8 +89,16 @@ export class Pull {
     const { messages, clock } = this.#session.deps
     await this.#intake.retryMissing(folder, this.#map)
     const open = messages.headless(folder.n, clock.now(), HEADS_PER_PAGE).map(({ uid }) => uid)
-    if (open.length > 0) await this.#take(folder, spansOf(open), (heads) => heads)
+    if (open.length > 0) await this.#takeHeadless(folder, open)
     await this.#restore(folder)
+  }
+
+  async #takeHeadless(folder: RemoteFolder, uids: readonly number[]): Promise<void> {
+    const { messages, clock, headBreaks } = this.#session.deps
+    // Written before they are asked for: the connection may break at one of them.
+    await this.#session.write((tx) => messages.countTry(tx, folder.n, uids, clock.now()))
+    headBreaks.askAgain(folder.n, uids)
+    await this.#take(folder, spansOf(uids), (heads) => heads)
   }
 
   /** Fetches again what was deleted here, and is to be put back. */

@@ -24,6 +24,8 @@ const QUOTA_RETRY_MS = 60 * 60_000
 /** ... what is said then. */
 const FULL_THERE = 'The account at the server is full.'
 
+const NOT_GIVEN = 'The server does not give them: whether they are the same messages cannot be told.'
+
 /** Messages with changes that are sent again later, or now. */
 type Later = ReturnType<PushCommands['dueLater']>
 
@@ -109,7 +111,10 @@ export class PushCommands {
    * folder is read again first, and what was to be sent is compared again.
    */
   async identified(n: number, rows: readonly RemoteMessage[]): Promise<RemoteMessage[]> {
-    const { same, different } = await this.identify(n, rows)
+    const { same, absent, different } = await this.identify(n, rows)
+    const compared = new Set([...same, ...absent, ...different])
+    const unsure = rows.filter((row) => !compared.has(row)).map(({ message }) => message)
+    await this.later(unsure, NOT_GIVEN)
     return different.length > 0 ? [] : same
   }
 

@@ -6,7 +6,7 @@ import { readFully } from '../../store/content/pack-content.ts'
 import type { RemoteMessage } from '../ledger/remote-messages.ts'
 import { hexOf } from '../model/message-key.ts'
 import { PIECE_BYTES } from '../model/server.ts'
-import { readByHalves } from './halving.ts'
+import { readApart } from './halving.ts'
 import type { SyncSession } from './sync-session.ts'
 
 const DIGEST_BYTES = 16
@@ -20,10 +20,15 @@ export function contentDigest(bytes: Uint8Array): Uint8Array {
 }
 
 /** Digests of messages of the selected folder, hexadecimal, by UID; those that the server does not give are missing. */
-export async function digestsThere({ server }: SyncSession, uids: readonly number[]): Promise<Map<number, string>> {
+export async function digestsThere(
+  { server, deps, signal }: SyncSession,
+  folder: number,
+  uids: readonly number[],
+): Promise<Map<number, string>> {
   const digests = new Map<number, string>()
+  const place = { folder, breaks: deps.pieceBreaks, signal }
   for (let at = 0; at < uids.length; at += PIECES_PER_COMMAND) {
-    const { results } = await readByHalves(uids.slice(at, at + PIECES_PER_COMMAND), (part) => server.pieces(part))
+    const { results } = await readApart(place, uids.slice(at, at + PIECES_PER_COMMAND), (part) => server.pieces(part))
     for (const pieces of results) for (const [uid, piece] of pieces) digests.set(uid, hexOf(contentDigest(piece)))
   }
   return digests

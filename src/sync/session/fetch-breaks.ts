@@ -1,4 +1,4 @@
-// Messages at whose contents connections break: fetched alone the next time, and left for later when it happens again.
+// Messages at which connections break: fetched alone the next time, and left for later when it happens again.
 
 import { ServerError } from '../model/server.ts'
 
@@ -29,6 +29,12 @@ export class FetchBreaks {
   /** Whether a message is left for later. */
   isLeft(folder: number, uid: number): boolean {
     return (this.#folders.get(folder)?.get(uid) ?? 0) >= BREAKS_MAX
+  }
+
+  /** Messages are asked for once more, each alone. */
+  askAgain(folder: number, uids: readonly number[]): void {
+    const known = this.#folders.get(folder)
+    for (const uid of uids) if (known?.has(uid) === true) known.set(uid, BREAKS_MAX - 1)
   }
 
   /** What was stored, or is known to be missing, is as others are. */

@@ -1,6 +1,10 @@
 // Reads messages together; when the server refuses, in halves, until only those remain that it refuses alone.
 
-import { isRefusal, type ServerError } from '../model/server.ts'
+import { isRefusal, ServerError } from '../model/server.ts'
+import type { FetchBreaks } from './fetch-breaks.ts'
+
+/** Messages at which a server fails, each alone, before it gave any: then it is the server that fails. */
+const FAULTS_MAX = 5
 
 export interface HalvedRead<Item, Result> {
   results: Result[]
@@ -15,15 +19,69 @@ export async function readByHalves<Item, Result>(
   items: readonly Item[],
   read: (items: readonly Item[]) => Promise<Result>,
 ): Promise<HalvedRead<Item, Result>> {
-  if (items.length === 0) return { results: [], refused: [] }
+  const all: HalvedRead<Item, Result> = { results: [], refused: [] }
+  await readInto(all, items, read)
+  const fault = all.results.length === 0 ? all.refused.find(({ error }) => error.isFault) : undefined
+  if (fault !== undefined) throw fault.error
+  return all
+}
+
+async function readInto<Item, Result>(
+  all: HalvedRead<Item, Result>,
+  items: readonly Item[],
+  read: (items: readonly Item[]) => Promise<Result>,
+): Promise<void> {
+  if (items.length === 0) return
   try {
-    return { results: [await read(items)], refused: [] }
+    return void all.results.push(await read(items))
   } catch (error) {
-    if (!isRefusal(error)) throw error
-    if (items.length === 1) return { results: [], refused: [{ item: items[0]!, error }] }
+    if (!isOfCommand(error)) throw error
+    if (items.length === 1) all.refused.push({ item: items[0]!, error })
+    const faults = all.refused.filter((one) => one.error.isFault).length
+    if (faults >= FAULTS_MAX && all.results.length === 0) throw error
+    if (items.length === 1) return
   }
   const middle = Math.ceil(items.length / 2)
-  const first = await readByHalves(items.slice(0, middle), read)
-  const second = await readByHalves(items.slice(middle), read)
-  return { results: [...first.results, ...second.results], refused: [...first.refused, ...second.refused] }
+  await readInto(all, items.slice(0, middle), read)
+  await readInto(all, items.slice(middle), read)
+}
+
+function isOfCommand(error: unknown): error is ServerError {
+  return isRefusal(error) || (error instanceof ServerError && error.isFault)
+}
+
+/** Where messages are read from, and what is known of connections that broke at them. */
+interface ReadPlace {
+  folder: number
+  breaks: FetchBreaks
+  signal: AbortSignal
+}
+
+/** As {@link readByHalves}, by UID; messages at which the connection broke are read alone, and left out when it breaks each time. */
+export async function readApart<Result>(
+  { folder, breaks, signal }: ReadPlace,
+  uids: readonly number[],
+  read: (uids: readonly number[]) => Promise<Result>,
+): Promise<HalvedRead<number, Result>> {
+  const asked = uids.filter((uid) => !breaks.isLeft(folder, uid))
+  const together = asked.filter((uid) => !breaks.isAlone(folder, uid))
+  const alone = asked.filter((uid) => breaks.isAlone(folder, uid)).map((uid) => [uid])
+  const left = uids.filter((uid) => breaks.isLeft(folder, uid))
+  const all: HalvedRead<number, Result> = { results: [], refused: left.map((item) => ({ item, error: broken() })) }
+  for (const group of [together, ...alone]) {
+    try {
+      const { results, refused } = await readByHalves(group, read)
+      all.results.push(...results)
+      all.refused.push(...refused)
+    } catch (error) {
+      if (!signal.aborted) breaks.note(folder, group, error)
+      throw error
+    }
+    if (group !== together) breaks.forget(folder, group)
+  }
+  return all
+}
+
+function broken(): ServerError {
+  return new ServerError('refused', 'The connection breaks at the message.')
 }

@@ -7,7 +7,7 @@ import { CONTENT } from '../ledger/remote-messages.ts'
 import type { SkipReason } from '../model/records.ts'
 import type { RemoteHead, UidSpan } from '../model/server.ts'
 import { spansOf, uidsOf, without } from '../model/uid-spans.ts'
-import { readByHalves } from './halving.ts'
+import { readApart } from './halving.ts'
 import type { SyncSession } from './sync-session.ts'
 
 /** @param asked at most some hundred UIDs of the selected folder, of which some may not be there */
@@ -17,12 +17,12 @@ export async function readHeads(
   asked: readonly UidSpan[],
 ): Promise<RemoteHead[]> {
   const { server } = session
-  const { heads, refused } = await headsOf(session, asked)
+  const { heads, refused } = await headsOf(session, folder.n, asked)
   const absent = without(asked, uidsIn(heads))
   if (countOf(absent) === 0) return heads
   // Some numbers stand for no message; of the others the server has left out the heads.
   const there = await server.uids(absent)
-  const again = await headsOf(session, without(there, spansOf(refused)))
+  const again = await headsOf(session, folder.n, without(there, spansOf(refused)))
   const skipped = uidsOf(without(there, uidsIn(again.heads)))
   const isRefused = new Set([...refused, ...again.refused])
   await noteHeadless(
@@ -34,12 +34,14 @@ export async function readHeads(
   return [...heads, ...again.heads]
 }
 
-/** @returns the heads that the server gives, and the UIDs that it refuses each alone */
+/** @param folder number of the selected folder @returns the heads that the server gives, and the UIDs that it refuses each alone */
 export async function headsOf(
-  { server }: SyncSession,
+  { server, deps, signal }: SyncSession,
+  folder: number,
   asked: readonly UidSpan[],
 ): Promise<{ heads: RemoteHead[]; refused: number[] }> {
-  const { results, refused } = await readByHalves(uidsOf(asked), (uids) => server.heads(spansOf(uids)))
+  const place = { folder, breaks: deps.headBreaks, signal }
+  const { results, refused } = await readApart(place, uidsOf(asked), (uids) => server.heads(spansOf(uids)))
   return { heads: results.flat(), refused: refused.map(({ item }) => item) }
 }
 
@@ -58,7 +60,8 @@ async function noteHeadless(
   const known = new Map(messages.in(folder.n, absent, countOf(absent)).map((row) => [row.uid, row]))
   if (known.size === 0 && skipped.length === 0) return
   const rows = skipped.map(({ uid, why }) => {
-    const tries = (known.get(uid)?.tries ?? 0) + 1
+    // Of those that are asked for again, this attempt is counted.
+    const tries = Math.max(known.get(uid)?.tries ?? 0, 1)
     const content = { message: null, marks: [], labels: null, state: CONTENT.headless, tries, triedAt: clock.now() }
     return { folder: folder.n, uid, key: keyWithoutHead(folder.n, uid), digest: null, skipReason: why, ...content }
   })

@@ -24,12 +24,12 @@ export interface Identified {
 }
 
 /**
- * Compares rows with the messages of the selected folder. Rows that cannot be compared are in none of the lists.
+ * Compares rows of the selected folder, at least one, with its messages. Rows that cannot be compared are in none of the lists.
  * A server that was restored from a backup gives new messages UIDs that others had, under the same UIDVALIDITY.
  */
 export async function identify(session: SyncSession, rows: readonly RemoteMessage[]): Promise<Identified> {
   const spans = spansOf(rows.map(({ uid }) => uid))
-  const { heads, refused } = await headsOf(session, spans)
+  const { heads, refused } = await headsOf(session, rows[0]!.folder, spans)
   const byUid = new Map(heads.map((head) => [head.uid, head]))
   const unseen = without(without(spans, spansOf([...byUid.keys()])), spansOf(refused))
   // Some servers leave out heads of messages that are there.
@@ -55,6 +55,7 @@ async function compareContents(
   if (unsure.length === 0) return
   const digests = await digestsThere(
     session,
+    unsure[0]![0].folder,
     unsure.map(([{ uid }]) => uid),
   )
   const { account, deps } = session

@@ -32,6 +32,9 @@ export interface RoundDeps {
   intents: Intents
   memory: ContentMemory
   breaks: FetchBreaks
+  /** Those of heads, and of the beginnings of contents that are compared. */
+  headBreaks: FetchBreaks
+  pieceBreaks: FetchBreaks
 }
 
 export class SyncSession {

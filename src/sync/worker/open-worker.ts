@@ -36,6 +36,8 @@ export function openSyncWorker({ open, ...deps }: SyncWorkerDeps): SyncWorker {
     intents: new Intents(db, clock),
     memory: new ContentMemory(clock),
     breaks: new FetchBreaks(),
+    headBreaks: new FetchBreaks(),
+    pieceBreaks: new FetchBreaks(),
     mayAppend: (account, message) => appendDue(deps, account, message),
   })
 }
