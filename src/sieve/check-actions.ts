@@ -12,6 +12,7 @@ import { isProtectedField } from './header-edits.ts'
 import { isLate, makeLate } from './late.ts'
 import type { SieveCommand } from './parser.ts'
 import type { SieveStep } from './script.ts'
+import { VACATION_TAGS, vacationStep } from './vacation.ts'
 import { hasReference, MODIFIERS, VARIABLE_NAME } from './variables.ts'
 
 /** An action: its signature, and its compiled form; null when something is wrong. */
@@ -51,6 +52,7 @@ const ACTIONS: Readonly<Record<string, ActionRule>> = {
   setflag: flagRule('set'),
   addflag: flagRule('add'),
   removeflag: flagRule('remove'),
+  vacation: { needs: 'vacation', tags: VACATION_TAGS, takes: [['string', 'the text']], make: vacationStep },
   set: {
     needs: 'variables',
     tags: Object.fromEntries(

@@ -19,6 +19,7 @@ export type Extension =
   | 'ihave'
   | 'environment'
   | 'special-use'
+  | 'vacation'
   | 'comparator-i;ascii-numeric'
   | 'comparator-i;octet'
   | 'comparator-i;ascii-casemap'
@@ -43,21 +44,21 @@ export const EXTENSIONS: ReadonlySet<string> = new Set<Extension>([
   'ihave',
   'environment',
   'special-use',
+  'vacation',
   'comparator-i;ascii-numeric',
   'comparator-i;octet',
   'comparator-i;ascii-casemap',
 ])
 
 const NO_REJECT = 'Use the sender filters to refuse messages.'
-const VACATION = 'Use the vacation response of the mailbox instead.'
+const SECONDS = 'Use ":days" of "vacation" instead.'
 const NOTICES = 'Use webhooks or events for notifications of received messages.'
 
 /** Well-known capabilities and commands that are not supported, by name. */
 const ABSENT = new Map([
   ['reject', NO_REJECT],
   ['ereject', NO_REJECT],
-  ['vacation', VACATION],
-  ['vacation-seconds', VACATION],
+  ['vacation-seconds', SECONDS],
   ['enotify', NOTICES],
   ['notify', NOTICES],
   ['regex', 'Use ":matches" with * and ? instead.'],

@@ -1,6 +1,7 @@
 // Input and outcome of a script run for one message.
 
 import type { HeaderEdits } from './header-edits.ts'
+import type { ScriptVacation } from './script.ts'
 
 /** The script of one recipient. */
 export interface ScriptCall {
@@ -26,6 +27,8 @@ export interface SieveOutcome {
   keywords: string[]
   /** Addresses the message is redirected to (RFC 5228 §4.2), each once; at most REDIRECTS_MAX. Absent without any. */
   redirects?: string[]
+  /** The automatic reply it asks for. Absent without one. */
+  vacation?: ScriptVacation
   /** Why the script was aborted, one sentence; the message then goes to the default folder. */
   error: string | null
   /** What the script changes in the header. Absent when nothing. */

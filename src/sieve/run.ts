@@ -15,7 +15,7 @@ import {
   type SieveOutcome,
   type TrackedId,
 } from './outcome.ts'
-import type { DeletedHeader, DuplicateTest, SieveProgram, SieveStep, SieveTest } from './script.ts'
+import type { DeletedHeader, DuplicateTest, ScriptVacation, SieveProgram, SieveStep, SieveTest } from './script.ts'
 import { countOf, type SourceContext, valuesOf } from './sources.ts'
 import { ScriptVariables } from './variables.ts'
 
@@ -105,6 +105,7 @@ class Run {
   #frame: Frame = { variables: new ScriptVariables(this.#globals), hasReturned: false, depth: 0 }
   #includes = 0
   #editor: HeaderEditor | null = null
+  #vacation: ScriptVacation | null = null
   #implicitKeep = true
   #stopped = false
   /** Flags as written, by their lower-case form. */
@@ -131,6 +132,7 @@ class Run {
       targets: filed.map(({ target }) => target),
       keywords: keywordsFor(filed.flatMap(({ flags }) => flags)),
       ...(this.#redirects.size > 0 ? { redirects: [...this.#redirects.values()] } : {}),
+      ...(this.#vacation === null ? {} : { vacation: this.#vacation }),
       ...(edits === null ? {} : { edits }),
       ...(this.#ids.size > 0 ? { ids: [...this.#ids.values()] } : {}),
       error: null,
@@ -198,6 +200,11 @@ class Run {
         break
       case 'error':
         throw new SieveRuntimeError(`The script says: ${step.message}`.slice(0, 300))
+      case 'vacation':
+        // RFC 5230 §4.7.
+        if (this.#vacation !== null) throw new SieveRuntimeError('A script can use "vacation" once.')
+        this.#vacation = step.vacation
+        break
       case 'addheader':
         this.#edit((editor) => editor.add(step.name, step.value, step.last))
         break

@@ -70,6 +70,23 @@ export interface DeletedHeader {
   match: SieveMatch | null
 }
 
+/** An automatic reply that a script asks for. */
+export interface ScriptVacation {
+  /** Days in which a sender gets one reply. */
+  days: number
+  /** Null: "Auto: " and the subject of the message. */
+  subject: string | null
+  /** The author; null: the address that the message was sent to. */
+  from: string | null
+  /** Further addresses of the owner, lower-case. */
+  addresses: string[]
+  /** Whether the reason is a MIME entity. */
+  isMime: boolean
+  reason: string
+  /** Digest of the handle: replies with the same one count together. */
+  handle: string
+}
+
 export type SieveStep =
   /** The branches from "if" to "else"; the test of an "else" is null. */
   | { do: 'choose'; branches: { test: SieveTest | null; steps: SieveStep[] }[] }
@@ -81,6 +98,7 @@ export type SieveStep =
   | { do: 'set'; name: string; value: string }
   | { do: 'global'; names: string[] }
   | { do: 'include'; name: string; once: boolean; optional: boolean }
+  | { do: 'vacation'; vacation: ScriptVacation }
   | { do: 'error'; message: string }
   | { do: 'addheader'; name: string; value: string; last: boolean }
   | { do: 'deleteheader'; header: DeletedHeader }

@@ -163,7 +163,8 @@ export function openStore(deps: StoreDeps): Store {
   const sentHours = new SentHours({ db, clock })
   const identities = new Identities({ db, clock, accounts, changes })
   const quotas = new Quotas({ db, clock, accounts, changes })
-  const vacations = new Vacations({ db, clock, accounts, identities })
+  const scriptIds = new ScriptIds()
+  const vacations = new Vacations({ db, clock, accounts, identities, scriptIds })
   const erased = new ErasedContents(blobs)
   const edits = new MessageEdits({ db, clock, accounts, folders, changes, erased })
   const removed = new RemovedMessages({ db, folders, erased })
@@ -176,7 +177,7 @@ export function openStore(deps: StoreDeps): Store {
   const shared = {
     ...{ accounts, folders, changes, uploads, submissions, removed },
     ...{ identities, quotas, sentHours, vacations, subscribedNames, annotations },
-    ...{ forwarded: new Forwarded(), scriptIds: new ScriptIds() },
+    ...{ forwarded: new Forwarded(), scriptIds },
   }
   const parts = { ...shared, deliverer }
   return {

@@ -77,7 +77,7 @@ test('an agent sends as itself, signed, with a copy in Sent, and the reply joins
   assert.equal(again.thread_id, copy.thread_id)
 })
 
-test('an agent answers in a thread as auth.md says, and is told of a member that does not exist', async () => {
+test('an agent answers in a thread as auth.md says, and an error names a member that does not exist', async () => {
   const { registered, token, reading } = await approved()
   const text = await (await fetch(`${appliance.origin}/auth.md`)).text()
   assert.match(text, /at most 3 recipients an hour and 5 a day/)

@@ -194,6 +194,95 @@ describe('a vacation response', () => {
   })
 })
 
+describe('vacation in a script', () => {
+  const activate = async (content: string) =>
+    data(
+      await appliance.call('POST', '/mailbox/sieve-scripts', ana.key, { name: `s${++made}`, content, activate: true }),
+      201,
+    )
+  beforeEach(async () => data(await put({ is_enabled: false, text_body: 'The setting.' })))
+
+  test('answers as Roundcube writes it, once for its days, whatever the setting says', async () => {
+    await activate(
+      `require ["vacation"];\nvacation :days 2 :addresses ["${ana.email}"] :subject "Away" text:\nBack on Monday.\nÄnne\n.\n;`,
+    )
+    await arrives()
+    await arrives()
+    assert.deepEqual(answers(), [BOB])
+    const text = remote.messages[0]!.bytes.toString()
+    assert.match(text, /^Subject: Away\r$/m)
+    assert.match(text, /^Auto-Submitted: auto-replied\r$/m)
+    assert.match(text, /Back on Monday\./)
+    assert.match(text, /=C3=84nne|Änne/)
+    assert.equal(remote.messages[0]!.from, '')
+    clock.leap(2 * DAY_MS + HOUR_MS)
+    await arrives()
+    assert.equal(answers().length, 2, 'after its days')
+    // The script stands in place of the setting: one answer, not two.
+    data(await put({ is_enabled: true, text_body: 'The setting.' }))
+    await arrives({ from: 'carl@customer.example' })
+    assert.equal(answers().length, 3)
+    assert.match(remote.messages[2]!.bytes.toString(), /Back on Monday\./)
+  })
+
+  test('answers as Nextcloud and SOGo write it: in a time, from an alias, for further addresses, with MIME', async () => {
+    const desk = `desk${made}@shop.test`
+    data(await appliance.call('POST', `/mailboxes/${ana.id}/aliases`, team.key, { email: desk }), 201)
+    const day = new Date(clock.now()).toISOString().slice(0, 10)
+    await activate(
+      [
+        'require ["date", "relational", "vacation", "fileinto"];',
+        `if allof(currentdate :value "ge" "date" "${day}", currentdate :value "le" "date" "2999-01-01") {`,
+        `  vacation :days 4 :from "Desk <${desk}>" :addresses ["me@elsewhere.example"] :mime text:`,
+        'Content-Type: text/html; charset=utf-8',
+        '',
+        '<p>Until <b>Monday</b></p>',
+        '.',
+        ';',
+        '}',
+        'fileinto "Archive";',
+      ].join('\r\n'),
+    )
+    await arrives({ to: 'me@elsewhere.example', subject: 'Plan' })
+    const text = remote.messages[0]!.bytes.toString()
+    assert.match(text, new RegExp(`^From: .*${desk}`, 'm'))
+    assert.match(text, /^Subject: Auto: Plan\r$/m)
+    assert.match(text, /<b>Monday<\/b>/)
+  })
+
+  test('answers neither lists, automatic mail, forged senders nor messages to others', async () => {
+    await activate('require "vacation"; vacation "Away";')
+    await arrives({ more: ['List-Id: <l.customer.example>'] })
+    await arrives({ more: ['Auto-Submitted: auto-generated'] })
+    await arrives({ from: 'a@forged.example' })
+    await arrives({ from: 'no-reply@customer.example' })
+    await arrives({ to: 'someone@else.example' })
+    await arrives({ mailFrom: '', from: BOB })
+    assert.deepEqual(answers(), [])
+    await arrives()
+    assert.deepEqual(answers(), [BOB])
+  })
+
+  test('is decided with the script where that asks whether a message was seen before', async () => {
+    await activate('require ["vacation", "duplicate"]; if not duplicate :header "subject" { vacation :days 1 "Away"; }')
+    await arrives({ subject: 'Same' })
+    await arrives({ subject: 'Same', from: 'carl@customer.example' })
+    assert.deepEqual(answers(), [BOB])
+  })
+
+  test('is used once in a script, with a text and an author that are such', async () => {
+    const check = async (content: string) =>
+      data<Json>(await appliance.call('POST', '/mailbox/sieve-scripts/validate', ana.key, { content }))
+    for (const wrong of ['vacation;', 'vacation :from "nobody" "x";', 'vacation :days "1" "x";']) {
+      assert.equal((await check(`require "vacation"; ${wrong}`)).valid, false, wrong)
+    }
+    assert.equal((await check('vacation "x";')).valid, false, 'not required')
+    await activate('require "vacation"; vacation "One"; vacation "Two";')
+    await arrives()
+    assert.deepEqual(answers(), [])
+  })
+})
+
 test('the subject of the sender is quoted in bounds and without links', async () => {
   await arrives({ subject: `Locked: see http://evil.example/x ${'y'.repeat(300)}` })
   const text = remote.messages[0]!.bytes.toString().replace(/\r\n[ \t]/g, ' ')

@@ -74,16 +74,20 @@ const SCRIPTS = [
   'require "fileinto"; if header :matches "subject" "gr*e" { fileinto "Glob"; }',
   'require ["fileinto", "encoded-character"]; if header :contains "subject" "${unicode:fc}" { fileinto "Encoded"; }',
   'require ["fileinto", "mailbox"]; if not mailboxexists "None" { fileinto :create "Made"; }',
+  'require "vacation"; vacation :days 3 :subject "Away" :handle "h" :addresses ["ken@example.com"] "I am away";',
+  'require ["vacation", "fileinto", "variables"]; if header :matches "subject" "[*] *" { vacation :subject "Re: ${2}" "x"; fileinto "Out"; }',
+  'require "vacation"; vacation :subject "Gone" text:\nNo one\n.\n; discard;',
   'require ["fileinto", "imap4flags", "variables"]; setflag "v" ["A", "b"]; if hasflag "v" "B" { fileinto "Flag"; }',
 ]
 
 /** What is done, in any order: folders, `keep`, and `redirect` with the address. */
 function ours(script: string, mail: Buffer): string[] {
-  const { targets, redirects = [], error } = runScriptOn(script, mail, { mailFrom: FROM, rcptTo: TO })
+  const { targets, redirects = [], vacation, error } = runScriptOn(script, mail, { mailFrom: FROM, rcptTo: TO })
   assert.equal(error, null, script)
   return [
     ...targets.map((target) => (target.kind === 'default' ? 'keep' : target.path)),
     ...redirects.map((address) => `redirect ${address.toLowerCase()}`),
+    ...(vacation === undefined ? [] : [`vacation ${vacation.days * 86_400} ${vacation.subject}`]),
   ].sort()
 }
 
@@ -98,6 +102,9 @@ function theirs(config: string, script: string, mail: string): string[] {
     ),
     ...[...stdout.matchAll(/^ \* redirect message to: <(.*)>$/gm)].map(
       ([, address]) => `redirect ${address!.toLowerCase()}`,
+    ),
+    ...[...stdout.matchAll(/^ \* send vacation message:\n +=> seconds +: (\d+)\n +=> subject +: (.*)$/gm)].map(
+      ([, seconds, subject]) => `vacation ${seconds} ${subject}`,
     ),
   ].sort()
 }

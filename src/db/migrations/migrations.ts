@@ -59,6 +59,7 @@ import { removedMessages } from './0056-removed-messages.ts'
 import { deletedMailboxes } from './0057-deleted-mailboxes.ts'
 import { aliasIdentities } from './0058-alias-identities.ts'
 import { passkeyHosts } from './0059-passkey-hosts.ts'
+import { scriptVacations } from './0060-script-vacations.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -124,5 +125,6 @@ export const mailMigrations = [
   deletedMailboxes,
   aliasIdentities,
   passkeyHosts,
+  scriptVacations,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

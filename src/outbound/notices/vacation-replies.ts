@@ -6,11 +6,22 @@ import { newId } from '../../base/ids.ts'
 import type { Tx } from '../../db/db.ts'
 import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
 import { domainOf } from '../../mime/address.ts'
+import { sortParts } from '../../mime/bodies.ts'
 import { checkRecipient } from '../../mime/compose/draft-rules.ts'
 import { composeContent } from '../../mime/compose/outgoing-content.ts'
+import type { Part } from '../../mime/message.ts'
 import { quotedSubject } from '../../mime/one-line.ts'
+import { partText } from '../../mime/parse.ts'
+import { readStructure } from '../../mime/structure.ts'
+import type { ScriptVacation } from '../../sieve/script.ts'
 import type { Identity } from '../../store/mailbox/identities.ts'
-import { type DueReply, isActiveAt, type StoredCopy, type VacationResponse } from '../../store/mailbox/vacations.ts'
+import {
+  BODY_MAX,
+  type DueReply,
+  isActiveAt,
+  type StoredCopy,
+  type VacationResponse,
+} from '../../store/mailbox/vacations.ts'
 import { type Emails, messageOfKey, type NewEmail } from '../log/emails.ts'
 import { isBounceDomain, readBounceAddress } from '../model/bounce-address.ts'
 import type { OutboundDeps } from '../model/deps.ts'
@@ -111,7 +122,7 @@ export class VacationReplies {
     // docs/design/mailbox.md §13: agents send no vacation responses.
     if (mailbox?.status !== 'active' || mailbox.isAgent) return null
     const account = { n: due.account }
-    const response = store.vacations.get(account)
+    const response = due.script === null ? store.vacations.get(account) : responseOf(due.script)
     if (!isActiveAt(response, due.createdAt)) return null
     const to = this.#responseAddress(due.to)
     if (to === null) return null
@@ -141,7 +152,10 @@ export class VacationReplies {
     const { due, response, identity } = answer
     const now = clock.now()
     const id = newId('email')
-    const from = { email: identity.email, name: identity.name || mailbox.displayName || '' }
+    const author = due.script?.from ?? null
+    const isOwn = author !== null && directory.aliases.mayWriteAs(db.read, mailbox, author)
+    const email = isOwn ? author : identity.email
+    const from = { email, name: identity.name || mailbox.displayName || '' }
     const to = checkRecipient('to', { email: answer.to })
     // RFC 5230 §5.3.
     const subject = response.subject ?? (due.subject === '' ? BARE_SUBJECT : `Auto: ${quotedSubject(due.subject)}`)
@@ -171,4 +185,14 @@ export class VacationReplies {
       ...{ queuedAt: now, expiresAt: now + LIFETIME_MS, recipients: [to.email] },
     }
   }
+}
+
+/** The reply of a script as a response that is always active. Of a MIME entity the text and the HTML are taken (RFC 5230 §4.4). */
+function responseOf({ subject, isMime, reason }: ScriptVacation): VacationResponse {
+  const always = { isEnabled: true, fromDate: null, toDate: null, subject }
+  if (!isMime) return { ...always, textBody: reason, htmlBody: null }
+  const bytes = Buffer.from(`MIME-Version: 1.0\r\n${reason}`)
+  const { textPart, htmlPart } = sortParts(readStructure(bytes).root)
+  const read = (part: Part | null) => (part === null ? null : partText(bytes, part, BODY_MAX))
+  return { ...always, textBody: read(textPart), htmlBody: read(htmlPart) }
 }

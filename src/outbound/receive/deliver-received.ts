@@ -115,7 +115,8 @@ export class ReceivedDelivery {
         this.#rememberIds(tx, delivered[index]!, target)
         const result = this.#forward(tx, message, delivered[index]!, target)
         if ('kept' in result) return tx.undo(result)
-        results.push(result)
+        const { vacation } = target.scriptOutcome ?? {}
+        results.push(vacation === undefined ? result : { ...result, vacation })
       }
       return { outcome: record(tx, results) }
     })

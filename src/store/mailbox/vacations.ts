@@ -6,10 +6,13 @@ import { placeholders } from '../../db/sql-text.ts'
 import { answerAddress, namedIn, senderKeys } from '../../mime/auto-reply.ts'
 import { untagged } from '../../mime/local-part.ts'
 import { clean } from '../../mime/one-line.ts'
+import type { ScriptVacation } from '../../sieve/script.ts'
+import { vacationIds } from '../../sieve/vacation.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { Account } from '../rows/records.ts'
 import type { DeliveryResult, DeliveryTarget, IncomingMessage } from './delivery.ts'
 import { type Identities, type Identity, identityFor } from './identities.ts'
+import type { ScriptIds } from './script-ids.ts'
 
 /** Settings of a vacation response; null: not set. */
 export interface VacationResponse {
@@ -35,6 +38,8 @@ export interface DueReply {
   messageId: string | null
   references: string[]
   createdAt: number
+  /** Null: the setting of the mailbox answers. */
+  script: ScriptVacation | null
 }
 
 /** A copy of a message that was just delivered. */
@@ -75,6 +80,7 @@ interface DueRow {
   message_id: string | null
   refs: string
   created_at: number
+  script: string | null
 }
 
 interface Deps {
@@ -82,6 +88,7 @@ interface Deps {
   clock: Clock
   accounts: Accounts
   identities: Pick<Identities, 'list'>
+  scriptIds: Pick<ScriptIds, 'has' | 'record'>
 }
 
 export class Vacations {
@@ -135,12 +142,17 @@ export class Vacations {
    * @returns whether a reply was enqueued
    */
   enqueueReply(tx: Tx, { message, target, delivered }: StoredCopy, at: number): boolean {
-    if (!delivered.isAway || delivered.outcome !== 'stored' || target.junk || delivered.junk) return false
+    const vacation = vacationOf(target, delivered)
+    if (!delivered.isAway && vacation === undefined) return false
+    const isFiled = delivered.outcome === 'stored' || (delivered.outcome === 'discarded' && vacation !== undefined)
+    if (!isFiled || target.junk || delivered.junk) return false
     const to = answerAddress(message.mailFrom, message.inspection)
     const account = to === null ? undefined : this.#deps.accounts.byMailbox(target.mailboxId, tx)
-    if (to === null || account === undefined || !isActiveAt(this.get(account, tx), at)) return false
-    const identity = this.#replyIdentity(tx, account, message, target)
-    if (identity === null || !this.#recordSender(tx, account, { message, at })) return false
+    if (to === null || account === undefined) return false
+    // The reply of the script stands in place of the setting.
+    if (vacation === undefined && !isActiveAt(this.get(account, tx), at)) return false
+    const identity = this.#replyIdentity(tx, account, message, target, vacation?.addresses)
+    if (identity === null || !this.#isFirst(tx, account, { message, at }, vacation)) return false
     const { subject, messageId, references } = message.inspection.message
     tx.insert('vacation_due', {
       account: account.n,
@@ -150,6 +162,7 @@ export class Vacations {
       message_id: messageId,
       refs: JSON.stringify(references),
       created_at: at,
+      script: vacation === undefined ? null : JSON.stringify(vacation),
     })
     return true
   }
@@ -157,7 +170,7 @@ export class Vacations {
   /** Due replies, oldest first. */
   dueReplies(after: number, limit: number): DueReply[] {
     const rows = this.#deps.db.read.all<DueRow>(
-      `SELECT n, account, identity_id, to_email, subject, message_id, refs, created_at FROM vacation_due
+      `SELECT n, account, identity_id, to_email, subject, message_id, refs, created_at, script FROM vacation_due
        WHERE n > ? ORDER BY n LIMIT ?`,
       [after, limit],
     )
@@ -170,6 +183,7 @@ export class Vacations {
       messageId: row.message_id,
       references: JSON.parse(row.refs) as string[],
       createdAt: row.created_at,
+      script: row.script === null ? null : (JSON.parse(row.script) as ScriptVacation),
     }))
   }
 
@@ -211,9 +225,15 @@ export class Vacations {
   }
 
   /** The identity that replies: an address of the owner in To or Cc. Null if the owner is not named there, or is the sender (RFC 5230 §4.5). */
-  #replyIdentity(tx: Tx, account: Account, message: IncomingMessage, target: DeliveryTarget): Identity | null {
+  #replyIdentity(
+    tx: Tx,
+    account: Account,
+    message: IncomingMessage,
+    target: DeliveryTarget,
+    more: readonly string[] = [],
+  ): Identity | null {
     const identities = this.#deps.identities.list(account, tx)
-    const own = new Set([target.email, ...identities.map(({ email }) => email)].map(untagged))
+    const own = new Set([target.email, ...identities.map(({ email }) => email), ...more].map(untagged))
     const rcptTo = target.rcptTo.toLowerCase()
     // Any other recipient address is an alias of the mailbox.
     if (!ROLE_LOCAL_PARTS.includes(rcptTo.slice(0, Math.max(rcptTo.lastIndexOf('@'), 0)))) own.add(untagged(rcptTo))
@@ -222,6 +242,21 @@ export class Vacations {
     if (!named.some((email) => own.has(untagged(email)))) return null
     const addressed = named.find((email) => own.has(untagged(email)))!
     return identityFor(identities, identities.find(({ email }) => named.includes(email))?.email ?? addressed)
+  }
+
+  /** Whether the sender gets their first reply within the time of the script or of the setting; stores that they do. */
+  #isFirst(
+    tx: Tx,
+    account: Account,
+    { message, at }: Pick<StoredCopy, 'message'> & { at: number },
+    vacation: ScriptVacation | undefined,
+  ): boolean {
+    if (vacation === undefined) return this.#recordSender(tx, account, { message, at })
+    const { scriptIds } = this.#deps
+    const ids = vacationIds(vacation, senderKeys(message.mailFrom, message.inspection))
+    if (ids.some(({ id }) => scriptIds.has(tx, account, id, at))) return false
+    scriptIds.record(tx, account, ids, at)
+    return true
   }
 
   /** Stores that the sender gets a reply. @returns false if they had one within the interval, or too many senders are stored */
@@ -247,6 +282,11 @@ export class Vacations {
     }
     return true
   }
+}
+
+/** The reply that the script of a target asks for, once it is decided which of its outcomes holds. */
+function vacationOf({ scriptOutcome }: DeliveryTarget, delivered: DeliveryResult): ScriptVacation | undefined {
+  return delivered.vacation ?? (scriptOutcome?.question === undefined ? scriptOutcome?.vacation : undefined)
 }
 
 /** Whether the response applies to a message received at that time (ms). */

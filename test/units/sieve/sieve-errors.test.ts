@@ -48,8 +48,8 @@ test('unknown commands and tests, and unsupported ones with the reason', () => {
     ['require "Fileinto";', '1:9 There is no extension "Fileinto" here.'],
     ['require ["fileinto",\n "comparator-elbonia"];', '1:9 There is no extension "comparator-elbonia" here.'],
     [
-      'require "vacation";',
-      '1:9 There is no extension "vacation" here. Use the vacation response of the mailbox instead.',
+      'require "vacation-seconds";',
+      '1:9 There is no extension "vacation-seconds" here. Use ":days" of "vacation" instead.',
     ],
     [
       'require "enotify";',
