@@ -5,9 +5,10 @@ import { DAY_MS } from '../../base/durations.ts'
 import { conflict, invalid } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Config } from '../../config/config.ts'
-import type { Db, Reader, Row, Tx } from '../../db/db.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { Where } from '../../db/sql-text.ts'
+import { integer, key, type RecordOf, type RowOf, table, text, time } from '../../db/table.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 
 export const CREDIT_TYPES = ['purchase', 'adjustment', 'refund'] as const
@@ -15,20 +16,24 @@ export const TRANSACTION_TYPES = ['purchase', 'consumption', 'adjustment', 'refu
 export type TransactionType = (typeof TRANSACTION_TYPES)[number]
 
 /** Amounts in millionths of the currency. */
-export interface Transaction {
+/** Amounts are in millionths of the currency. */
+export const BILLING_TRANSACTIONS = table('billing_transactions', {
+  n: key().hidden(),
   /** `btx_…` */
-  id: string
-  type: TransactionType
+  id: text(),
+  team_id: text().hidden(),
+  type: text<TransactionType>(),
   /** Change of the balance; negative for consumption and refunds. */
-  amount: number
-  balanceAfter: number
-  currency: string
-  quantity: number | null
-  unitPrice: number | null
-  description: string
-  reference: string | null
-  createdAt: number
-}
+  amount_micro: integer().as('amount'),
+  balance_micro: integer().as('balance_after'),
+  currency: text(),
+  quantity: integer().orNull(),
+  unit_price_micro: integer().orNull().as('unit_price'),
+  description: text(),
+  reference: text().orNull(),
+  created_at: time(),
+})
+export type Transaction = RecordOf<typeof BILLING_TRANSACTIONS>
 
 export interface Summary {
   /** Purchases and positive adjustments, minus refunds. */
@@ -101,7 +106,7 @@ export class Ledger {
       reference: null,
       createdAt: this.#clock.now(),
     }
-    tx.insert('billing_transactions', rowOf(teamId, made))
+    BILLING_TRANSACTIONS.insert(tx, { ...made, teamId })
     return made
   }
 
@@ -134,8 +139,7 @@ export class Ledger {
   }
 
   get(teamId: string, id: string): Transaction | undefined {
-    const row = this.#db.read.get('SELECT * FROM billing_transactions WHERE id = ? AND team_id = ?', [id, teamId])
-    return row && transactionOf(row)
+    return BILLING_TRANSACTIONS.get(this.#db.read, 'WHERE id = ? AND team_id = ?', [id, teamId])
   }
 
   /** Newest first. */
@@ -148,11 +152,11 @@ export class Ledger {
     if (after !== null) where.add('(created_at, n) < (?, ?)', ...after)
     // These filters may scan many rows.
     const reader = type === undefined && search === undefined ? this.#db.read : this.#db.scan
-    const rows = await reader.all(
-      `SELECT * FROM billing_transactions WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+    const rows = await reader.all<RowOf<typeof BILLING_TRANSACTIONS> & { n: number }>(
+      `SELECT n, ${BILLING_TRANSACTIONS.columns} FROM billing_transactions WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, limit + 1],
     )
-    return pageOf(rows, limit, (row) => [row.created_at as number, row.n as number], transactionOf)
+    return pageOf(rows, limit, (row) => [row.created_at, row.n], BILLING_TRANSACTIONS.record)
   }
 }
 
@@ -160,36 +164,5 @@ function checkCredit({ type, amount }: Credit): void {
   if (amount === 0) throw invalid('amount', 'too_small', 'The amount must not be zero.')
   if (amount < 0 && type !== 'adjustment') {
     throw invalid('amount', 'too_small', `The amount of a ${type} is positive; only an adjustment has a sign.`)
-  }
-}
-
-function rowOf(teamId: string, made: Transaction): Row {
-  return {
-    id: made.id,
-    team_id: teamId,
-    type: made.type,
-    amount_micro: made.amount,
-    balance_micro: made.balanceAfter,
-    currency: made.currency,
-    quantity: made.quantity,
-    unit_price_micro: made.unitPrice,
-    description: made.description,
-    reference: made.reference,
-    created_at: made.createdAt,
-  }
-}
-
-function transactionOf(row: Row): Transaction {
-  return {
-    id: row.id as string,
-    type: row.type as TransactionType,
-    amount: row.amount_micro as number,
-    balanceAfter: row.balance_micro as number,
-    currency: row.currency as string,
-    quantity: row.quantity as number | null,
-    unitPrice: row.unit_price_micro as number | null,
-    description: row.description as string,
-    reference: row.reference as string | null,
-    createdAt: row.created_at as number,
   }
 }

@@ -32,42 +32,52 @@ export interface ProviderQuotas {
   perDay: QuotaRange | null
 }
 
-/** A sending account (docs/design/contract.md §2.2), without its secrets. */
-export interface Provider {
-  n: number
-  id: string
-  teamId: string
-  name: string
-  type: ProviderType
-  status: ProviderStatus
-  statusReason: string | null
-  isShared: boolean
-  smtpHost: string | null
-  smtpPort: number | null
-  smtpProtocol: SmtpProtocol | null
-  smtpUsername: string | null
-  hasSmtpPassword: boolean
-  fromEmail: string | null
-  fromName: string | null
-  replyToEmail: string | null
-  replyToName: string | null
-  /** Configured envelope sender of an SMTP account; null: its `fromEmail`. */
-  returnPath: string | null
-  /** True once a check has shown that the server accepts our per-message envelope senders (VERP). */
-  takesVerp: boolean
-  oauthEmail: string | null
-  hasRefreshToken: boolean
-  quotas: ProviderQuotas
-  percentage: number | null
-  trackingDomain: string | null
-  /** The outside account (`racc_…`) it belongs to, where alone it is edited. */
-  remoteAccountId: string | null
+export const PROVIDERS = table('providers', {
+  n: key(),
+  id: text(),
+  team_id: text(),
+  name: text(),
+  type: text<ProviderType>(),
+  status: text<ProviderStatus>(),
+  status_reason: text().orNull(),
+  is_shared: flag().or(0),
+  smtp_host: text().orNull(),
+  smtp_port: integer().orNull(),
+  smtp_protocol: text<SmtpProtocol>().orNull(),
+  smtp_username: text().orNull(),
+  smtp_password_sealed: bytes().orNull().hidden(),
+  from_email: text().orNull(),
+  from_name: text().orNull(),
+  reply_to_email: text().orNull(),
+  reply_to_name: text().orNull(),
+  oauth_email: text().orNull(),
+  refresh_token_sealed: bytes().orNull().hidden(),
+  quotas: json<ProviderQuotas>(),
+  percentage: integer().orNull(),
+  tracking_domain: text().orNull(),
   /** Incremented by every change of host, port, protocol, user or secret: open connections of an older version are not reused. */
-  connectionVersion: number
-  createdAt: number
-  updatedAt: number
-  lastTestedAt: number | null
-  lastUsedAt: number | null
+  connection_version: integer().or(1),
+  /** Of hand-overs in a row. */
+  failures: integer().or(0).hidden(),
+  checked_ok_at: time().orNull().hidden(),
+  check_due_at: time().orNull().hidden(),
+  check_wait_ms: integer().orNull().hidden(),
+  created_at: time(),
+  updated_at: time(),
+  last_tested_at: time().orNull(),
+  last_used_at: time().orNull(),
+  /** Configured envelope sender of an SMTP account; null: its `from_email`. */
+  return_path: text().orNull(),
+  /** True once a check has shown that the server accepts our per-message envelope senders (VERP). */
+  takes_verp: flag().or(0),
+  /** The outside account (`racc_…`) it belongs to, where alone it is edited. */
+  remote_account_id: text().orNull(),
+})
+
+/** A sending account (docs/design/contract.md §2.2), without its secrets. */
+export interface Provider extends RecordOf<typeof PROVIDERS> {
+  hasSmtpPassword: boolean
+  hasRefreshToken: boolean
 }
 
 /** `smtp`: submitted by a mail program. `forward`: received by a mailbox, and sent on by its script or its forwarding setting. */

@@ -4,9 +4,9 @@ import { conflict } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Tx } from '../../db/db.ts'
 import type { OutboundDeps } from '../model/deps.ts'
-import type { Provider } from '../model/records.ts'
+import { PROVIDERS, type Provider } from '../model/records.ts'
 import { NO_QUOTAS } from './input.ts'
-import { presentProvider } from './row.ts'
+import { findProvider } from './row.ts'
 
 /** An account connected by OAuth. */
 export interface ConnectedAccount {
@@ -69,28 +69,23 @@ export class Connections {
       )
     } else {
       this.checkRoom(tx, teamId, most)
-      tx.insert('providers', {
+      PROVIDERS.insert(tx, {
         id: newId('provider'),
-        team_id: teamId,
+        teamId,
         type,
         name: account.name,
         status: 'pending',
-        from_email: oauthEmail,
-        oauth_email: oauthEmail,
-        refresh_token_sealed: sealed,
-        quotas: JSON.stringify(NO_QUOTAS),
-        check_due_at: now,
-        created_at: now,
-        updated_at: now,
+        fromEmail: oauthEmail,
+        oauthEmail,
+        refreshTokenSealed: sealed,
+        quotas: NO_QUOTAS,
+        checkDueAt: now,
+        createdAt: now,
+        updatedAt: now,
       })
     }
-    const row = tx.get('SELECT * FROM providers WHERE team_id = ? AND type = ? AND oauth_email = ?', [
-      teamId,
-      type,
-      oauthEmail,
-    ])
     tx.afterCommit(() => this.#deps.notifier.notify('providers'))
-    return presentProvider(row!)
+    return findProvider(tx, 'WHERE team_id = ? AND type = ? AND oauth_email = ?', [teamId, type, oauthEmail])!
   }
 
   /** Stores a rotated refresh token; the connection version stays the same. */
@@ -104,16 +99,16 @@ export class Connections {
     const row = tx.get<{ n: number }>('SELECT n FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
     if (row === undefined) {
       if (!enabled) return
-      tx.insert('providers', {
+      PROVIDERS.insert(tx, {
         id: newId('provider'),
-        team_id: teamId,
+        teamId,
         type: 'amazon_ses',
         name: SHARED_NAME,
         status: 'active',
-        is_shared: 1,
-        quotas: JSON.stringify(NO_QUOTAS),
-        created_at: now,
-        updated_at: now,
+        isShared: true,
+        quotas: NO_QUOTAS,
+        createdAt: now,
+        updatedAt: now,
       })
       return
     }
@@ -125,8 +120,7 @@ export class Connections {
   }
 
   sharedOf(teamId: string): Provider | undefined {
-    const row = this.#deps.db.read.get('SELECT * FROM providers WHERE team_id = ? AND is_shared = 1', [teamId])
-    return row && presentProvider(row)
+    return findProvider(this.#deps.db.read, 'WHERE team_id = ? AND is_shared = 1', [teamId])
   }
 
   /** @throws ProductError conflict when the team has reached its limit of accounts */

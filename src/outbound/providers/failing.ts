@@ -2,8 +2,8 @@
 
 import type { Reader } from '../../db/db.ts'
 import type { Provider } from '../model/records.ts'
-import { presentProvider } from './row.ts'
+import { listProviders } from './row.ts'
 
 export function failingProviders(reader: Reader): Provider[] {
-  return reader.all(`SELECT * FROM providers WHERE status = 'error'`).map(presentProvider)
+  return listProviders(reader, `WHERE status = 'error'`)
 }

@@ -5,7 +5,7 @@ import type { Tx } from '../../db/db.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import type { Provider, ProviderStatus, RemoteReply } from '../model/records.ts'
 import type { CheckResult, OpenTransport, Stage } from '../model/transport.ts'
-import { presentProvider } from './row.ts'
+import { listProviders } from './row.ts'
 import { checked, countsAsFailure, FAILURES_MAX } from './status.ts'
 
 /** Delay in ms before an account in `error` is checked again; it doubles up to the maximum. */
@@ -48,8 +48,7 @@ export class Health {
   overview(): { working: number; troubled: Provider[] } {
     const { read } = this.#deps.db
     const row = read.get<{ working: number }>(`SELECT count(*) AS working FROM providers WHERE status = 'active'`)
-    const troubled = read.all(`SELECT * FROM providers WHERE status IN ('error', 'pending') ORDER BY n`)
-    return { working: row!.working, troubled: troubled.map(presentProvider) }
+    return { working: row!.working, troubled: listProviders(read, `WHERE status IN ('error', 'pending') ORDER BY n`) }
   }
 
   /** Runs the due background checks right after the commit. */
@@ -103,13 +102,13 @@ export class Health {
    * @returns the number of checks started
    */
   async checkDue(signal?: AbortSignal): Promise<number> {
-    const rows = this.#deps.db.read.all(
-      'SELECT * FROM providers WHERE check_due_at <= ? ORDER BY check_due_at LIMIT ?',
-      [this.#deps.clock.now(), CHECKS_MAX],
-    )
+    const due = listProviders(this.#deps.db.read, 'WHERE check_due_at <= ? ORDER BY check_due_at LIMIT ?', [
+      this.#deps.clock.now(),
+      CHECKS_MAX,
+    ])
     if (signal?.aborted) return 0
-    const due = rows.map(presentProvider).filter((provider) => !this.#underway.has(keyOf(provider)))
-    const begun = due.slice(0, CHECKS_MAX - this.#underway.size)
+    const idle = due.filter((provider) => !this.#underway.has(keyOf(provider)))
+    const begun = idle.slice(0, CHECKS_MAX - this.#underway.size)
     for (const provider of begun) {
       const key = keyOf(provider)
       const check = this.#checkOne(provider, signal).finally(() => this.#underway.delete(key))

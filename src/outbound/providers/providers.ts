@@ -2,13 +2,13 @@
 
 import { conflict, notFound, ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
-import type { Reader, SqlValue, Tx } from '../../db/db.ts'
+import type { Reader, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { RowCache } from '../../db/row-cache.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
 import { checkEmail } from '../../mime/compose/draft-rules.ts'
 import type { OutboundDeps } from '../model/deps.ts'
-import type { Provider, ProviderStatus, ProviderType } from '../model/records.ts'
+import { PROVIDERS, type Provider, type ProviderStatus, type ProviderType } from '../model/records.ts'
 import type { OpenTransport } from '../model/transport.ts'
 import { type ConnectedAccount, Connections } from './connections.ts'
 import { Health, type Tested } from './health.ts'
@@ -24,7 +24,7 @@ import {
   touchesConnection,
 } from './input.ts'
 import { forgetCounts } from './quotas.ts'
-import { presentProvider } from './row.ts'
+import { findProvider, listProviders } from './row.ts'
 import { activated, allowedActions, reconnected, whyNot } from './status.ts'
 
 export type { ConnectedAccount } from './connections.ts'
@@ -93,17 +93,18 @@ export class Providers {
     this.connections.checkRoom(tx, teamId, PER_TEAM_MAX)
     const now = clock.now()
     const id = newId('provider')
-    tx.insert('providers', {
+    PROVIDERS.insert(tx, {
+      ...input,
       id,
-      team_id: teamId,
+      teamId,
       type: 'smtp',
       status: 'pending',
-      ...this.#columnsOf(input),
-      quotas: JSON.stringify(quotas),
-      remote_account_id: remoteAccountId,
-      check_due_at: now,
-      created_at: now,
-      updated_at: now,
+      smtpPasswordSealed: this.#sealed(input),
+      quotas,
+      remoteAccountId,
+      checkDueAt: now,
+      createdAt: now,
+      updatedAt: now,
     })
     this.health.checkSoon(tx)
     return this.#find(tx, teamId, id)!
@@ -114,8 +115,7 @@ export class Providers {
   }
 
   byId(id: string): Provider | undefined {
-    const row = this.#deps.db.read.get('SELECT * FROM providers WHERE id = ?', [id])
-    return row && presentProvider(row)
+    return findProvider(this.#deps.db.read, 'WHERE id = ?', [id])
   }
 
   /** How many sending accounts a team has. */
@@ -130,11 +130,11 @@ export class Providers {
     if (filter.status !== undefined) where.add('status = ?', filter.status)
     if (filter.type !== undefined) where.add('type = ?', filter.type)
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = this.#deps.db.read.all(
-      `SELECT * FROM providers WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...where.values, filter.limit + 1],
-    )
-    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentProvider)
+    const providers = listProviders(this.#deps.db.read, `WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`, [
+      ...where.values,
+      filter.limit + 1,
+    ])
+    return pageOf(providers, filter.limit, ({ createdAt, n }) => [createdAt, n])
   }
 
   /** The active accounts of a team. */
@@ -144,8 +144,8 @@ export class Providers {
 
   /** The accounts of a team that are active, or become active when a check succeeds. */
   switchedOn(teamId: string): readonly Provider[] {
-    const sql = `SELECT * FROM providers WHERE team_id = ? AND status <> 'inactive' ORDER BY n`
-    return this.#switchedOn.get(teamId, () => this.#deps.db.read.all(sql, [teamId]).map(presentProvider))!
+    const rest = `WHERE team_id = ? AND status <> 'inactive' ORDER BY n`
+    return this.#switchedOn.get(teamId, () => listProviders(this.#deps.db.read, rest, [teamId]))!
   }
 
   /** The subset of the ids that are accounts of the team. */
@@ -214,13 +214,13 @@ export class Providers {
 
   #updateIn(tx: Tx, current: Provider, change: ProviderChange): Provider {
     if (current.type !== 'smtp') refuseForeign(change)
-    const columns = {
-      ...this.#columnsOf(change),
-      quotas: JSON.stringify(mergeQuotas(current.quotas, change.quotas)),
-      updated_at: this.#deps.clock.now(),
+    const next = {
+      ...change,
+      smtpPasswordSealed: this.#sealed(change),
+      quotas: mergeQuotas(current.quotas, change.quotas),
+      updatedAt: this.#deps.clock.now(),
     }
-    const marks = Object.keys(columns).map((name) => `${name} = ?`)
-    tx.run(`UPDATE providers SET ${marks.join(', ')} WHERE n = ?`, [...Object.values(columns), current.n])
+    PROVIDERS.update(tx, next, 'WHERE n = ?', [current.n])
     if (touchesConnection(change, current)) this.health.reconnect(tx, current.n, reconnected(current.status))
     return this.#find(tx, current.teamId, current.id)!
   }
@@ -310,26 +310,10 @@ export class Providers {
   }
 
   #find(reader: Reader, teamId: string, id: string): Provider | undefined {
-    const row = reader.get('SELECT * FROM providers WHERE id = ? AND team_id = ?', [id, teamId])
-    return row && presentProvider(row)
+    return findProvider(reader, 'WHERE id = ? AND team_id = ?', [id, teamId])
   }
 
-  #columnsOf(input: ProviderChange): Record<string, SqlValue> {
-    const columns: Record<string, SqlValue> = {
-      name: input.name,
-      smtp_host: input.smtpHost,
-      smtp_port: input.smtpPort,
-      smtp_protocol: input.smtpProtocol,
-      smtp_username: input.smtpUsername,
-      smtp_password_sealed: input.smtpPassword && this.connections.seal(input.smtpPassword),
-      from_email: input.fromEmail,
-      from_name: input.fromName,
-      reply_to_email: input.replyToEmail,
-      reply_to_name: input.replyToName,
-      return_path: input.returnPath,
-      percentage: input.percentage,
-      tracking_domain: input.trackingDomain,
-    }
-    return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
+  #sealed({ smtpPassword }: ProviderChange): Uint8Array | undefined {
+    return smtpPassword === undefined ? undefined : this.connections.seal(smtpPassword)
   }
 }

@@ -1,7 +1,7 @@
 // The records of the shared Amazon SES limit and of requests to raise it, and the validation of their numbers.
 
 import { invalid } from '../../base/errors.ts'
-import type { Row } from '../../db/db.ts'
+import { integer, key, type RecordOf, table, text, time } from '../../db/table.ts'
 
 export type LimitRequestStatus = 'pending' | 'approved' | 'denied' | 'cancelled'
 
@@ -17,20 +17,22 @@ export interface SharedLimitState {
   pendingRequestId: string | null
 }
 
-export interface LimitRequest {
-  id: string
-  teamId: string
-  status: LimitRequestStatus
+export const LIMIT_REQUESTS = table('limit_requests', {
+  n: key().hidden(),
+  id: text(),
+  team_id: text(),
+  status: text<LimitRequestStatus>(),
   /** For the operator only. */
-  reason: string | null
-  requestedDailyLimit: number | null
-  currentDailyLimit: number
-  currentDailySent: number
-  approvedDailyLimit: number | null
-  decisionNote: string | null
-  createdAt: number
-  decidedAt: number | null
-}
+  reason: text().orNull(),
+  requested_daily_limit: integer().orNull(),
+  current_daily_limit: integer(),
+  current_daily_sent: integer(),
+  approved_daily_limit: integer().orNull(),
+  decision_note: text().orNull(),
+  created_at: time(),
+  decided_at: time().orNull(),
+})
+export type LimitRequest = RecordOf<typeof LIMIT_REQUESTS>
 
 /** The stored limit of a team and its counts of today. */
 export interface SharedLimitAccount {
@@ -94,20 +96,4 @@ export function checkRaise(field: string, wanted: number, current: number): void
     throw invalid(field, 'too_small', `${field} must be more than the current limit, ${current}.`)
   }
   checkDaily(field, wanted)
-}
-
-export function presentRequest(row: Row): LimitRequest {
-  return {
-    id: row.id as string,
-    teamId: row.team_id as string,
-    status: row.status as LimitRequestStatus,
-    reason: row.reason as string | null,
-    requestedDailyLimit: row.requested_daily_limit as number | null,
-    currentDailyLimit: row.current_daily_limit as number,
-    currentDailySent: row.current_daily_sent as number,
-    approvedDailyLimit: row.approved_daily_limit as number | null,
-    decisionNote: row.decision_note as string | null,
-    createdAt: row.created_at as number,
-    decidedAt: row.decided_at as number | null,
-  }
 }

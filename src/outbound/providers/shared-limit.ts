@@ -3,18 +3,19 @@
 import { DAY_MS } from '../../base/durations.ts'
 import { conflict, notFound, ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
-import type { Reader, Row, Tx } from '../../db/db.ts'
+import type { Reader, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { Where } from '../../db/sql-text.ts'
+import type { RowOf } from '../../db/table.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import type { Provider } from '../model/records.ts'
 import {
   checkDaily,
   checkNote,
   checkRaise,
+  LIMIT_REQUESTS,
   type LimitRequest,
   type LimitRequestStatus,
-  presentRequest,
   type SharedLimitAccount,
   type SharedLimitState,
   stateOf,
@@ -49,6 +50,12 @@ export interface LimitRequestResult {
   limit: SharedLimitState
 }
 
+interface LimitDecision {
+  status: LimitRequestStatus
+  approvedDailyLimit?: number | null
+  note?: string | null
+}
+
 export class SharedLimit {
   readonly #deps: SharedLimitDeps
 
@@ -71,14 +78,13 @@ export class SharedLimit {
   }
 
   pendingOf(teamId: string): LimitRequest | undefined {
-    const row = this.#pending(this.#deps.db.read, teamId)
-    return row && presentRequest(row)
+    return this.#pending(this.#deps.db.read, teamId)
   }
 
   /** Requests of all teams decided since a time: their owners must be notified. @param since ms */
   decided(since: number): LimitRequest[] {
-    const sql = `SELECT * FROM limit_requests WHERE status IN ('approved', 'denied') AND decided_at >= ? ORDER BY n`
-    return this.#deps.db.read.all(sql, [since]).map(presentRequest)
+    const rest = `WHERE status IN ('approved', 'denied') AND decided_at >= ? ORDER BY n`
+    return LIMIT_REQUESTS.all(this.#deps.db.read, rest, [since])
   }
 
   /** Newest first. */
@@ -90,11 +96,11 @@ export class SharedLimit {
       where.add(`instr(lower(id || ' ' || coalesce(reason, '')), ?) > 0`, filter.search.toLowerCase())
     }
     if (filter.after !== null) where.add('(created_at, n) < (?, ?)', ...filter.after)
-    const rows = this.#deps.db.read.all(
-      `SELECT * FROM limit_requests WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+    const rows = this.#deps.db.read.all<RowOf<typeof LIMIT_REQUESTS> & { n: number }>(
+      `SELECT n, ${LIMIT_REQUESTS.columns} FROM limit_requests WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, filter.limit + 1],
     )
-    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentRequest)
+    return pageOf(rows, filter.limit, (row) => [row.created_at, row.n], LIMIT_REQUESTS.record)
   }
 
   /** @throws ProductError conflict (one is pending or was denied today, SES is off, there is no limit), validation_error */
@@ -114,21 +120,21 @@ export class SharedLimit {
       }
       const wanted = input.requestedDailyLimit
       if (wanted !== null) checkRaise('requested_daily_limit', wanted, dailyLimit)
-      const row = {
+      const made: LimitRequest = {
         id: newId('limitRequest'),
-        team_id: teamId,
+        teamId,
         status: 'pending',
         reason: input.reason,
-        requested_daily_limit: wanted,
-        current_daily_limit: dailyLimit,
-        current_daily_sent: sent,
-        approved_daily_limit: null,
-        decision_note: null,
-        created_at: clock.now(),
-        decided_at: null,
+        requestedDailyLimit: wanted,
+        currentDailyLimit: dailyLimit,
+        currentDailySent: sent,
+        approvedDailyLimit: null,
+        decisionNote: null,
+        createdAt: clock.now(),
+        decidedAt: null,
       }
-      tx.insert('limit_requests', row)
-      return presentRequest(row)
+      LIMIT_REQUESTS.insert(tx, made)
+      return made
     })
     log.info(
       { event: 'ses.limit_requested', team_id: teamId, request: request.id },
@@ -140,8 +146,8 @@ export class SharedLimit {
   /** @throws ProductError not_found, conflict (it is no longer pending) */
   async cancel(teamId: string, id: string): Promise<LimitRequestResult> {
     const request = await this.#deps.db.write((tx) => {
-      const row = tx.get('SELECT * FROM limit_requests WHERE id = ? AND team_id = ?', [id, teamId])
-      return this.#decide(tx, row, { status: 'cancelled' })
+      const current = LIMIT_REQUESTS.get(tx, 'WHERE id = ? AND team_id = ?', [id, teamId])
+      return this.#decide(tx, current, { status: 'cancelled' })
     })
     return { request, limit: this.limitOf(teamId) }
   }
@@ -151,8 +157,8 @@ export class SharedLimit {
     const { approvedDailyLimit, note } = decision
     return this.#deps.db.write((tx) => {
       checkNote('decision_note', note)
-      const row = tx.get('SELECT * FROM limit_requests WHERE id = ?', [id])
-      const request = this.#decide(tx, row, { status: 'approved', approvedDailyLimit, note })
+      const current = LIMIT_REQUESTS.get(tx, 'WHERE id = ?', [id])
+      const request = this.#decide(tx, current, { status: 'approved', approvedDailyLimit, note })
       const { enabled, dailyLimit } = this.#account(tx, request.teamId)
       if (!enabled) throw conflict('The shared Amazon SES account is not enabled for the team any more.')
       if (dailyLimit === null) throw conflict('The team no longer has a daily limit, so there is nothing to raise.')
@@ -166,8 +172,8 @@ export class SharedLimit {
   deny(id: string, decision: { note: string | null }): Promise<LimitRequest> {
     return this.#deps.db.write((tx) => {
       checkNote('decision_note', decision.note)
-      const row = tx.get('SELECT * FROM limit_requests WHERE id = ?', [id])
-      return this.#decide(tx, row, { status: 'denied', note: decision.note })
+      const current = LIMIT_REQUESTS.get(tx, 'WHERE id = ?', [id])
+      return this.#decide(tx, current, { status: 'denied', note: decision.note })
     })
   }
 
@@ -251,8 +257,8 @@ export class SharedLimit {
     return Math.floor(this.#deps.clock.now() / DAY_MS)
   }
 
-  #pending(reader: Reader, teamId: string): Row | undefined {
-    return reader.get(`SELECT * FROM limit_requests WHERE team_id = ? AND status = 'pending'`, [teamId])
+  #pending(reader: Reader, teamId: string): LimitRequest | undefined {
+    return LIMIT_REQUESTS.get(reader, `WHERE team_id = ? AND status = 'pending'`, [teamId])
   }
 
   #deniedLately(reader: Reader, teamId: string): boolean {
@@ -266,23 +272,13 @@ export class SharedLimit {
   /** @throws ProductError not_found, conflict (decided or cancelled requests are final) */
   #decide(
     tx: Tx,
-    row: Row | undefined,
-    decision: { status: LimitRequestStatus; approvedDailyLimit?: number; note?: string | null },
+    current: LimitRequest | undefined,
+    { status, approvedDailyLimit = null, note = null }: LimitDecision,
   ): LimitRequest {
-    if (row === undefined) throw notFound('limit request')
-    if (row.status !== 'pending') throw conflict(`The request is ${row.status as string} already.`)
-    const { status, approvedDailyLimit = null, note = null } = decision
-    const after = {
-      ...row,
-      status,
-      approved_daily_limit: approvedDailyLimit,
-      decision_note: note,
-      decided_at: this.#deps.clock.now(),
-    }
-    tx.run(
-      'UPDATE limit_requests SET status = ?, approved_daily_limit = ?, decision_note = ?, decided_at = ? WHERE id = ?',
-      [status, approvedDailyLimit, note, after.decided_at, row.id],
-    )
-    return presentRequest(after)
+    if (current === undefined) throw notFound('limit request')
+    if (current.status !== 'pending') throw conflict(`The request is ${current.status} already.`)
+    const decision = { status, approvedDailyLimit, decisionNote: note, decidedAt: this.#deps.clock.now() }
+    LIMIT_REQUESTS.update(tx, decision, 'WHERE id = ?', [current.id])
+    return { ...current, ...decision }
   }
 }

@@ -3,9 +3,10 @@
 import type { Clock } from '../../base/clock.ts'
 import { invalid, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
-import type { Db, Reader, Row, Tx } from '../../db/db.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
 import { type PageKey, pageOf } from '../../db/page.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
+import { key, type RecordOf, type RowOf, table, text, time } from '../../db/table.ts'
 import { SYSTEM_TEAM_ID } from '../../directory/keys/teams.ts'
 import { parseMailbox } from '../../mime/address.ts'
 import { clean } from '../../mime/one-line.ts'
@@ -14,18 +15,19 @@ import type { Page } from '../model/records.ts'
 
 export type SuppressionReason = 'bounce' | 'complaint' | 'manual'
 
-export interface Suppression {
-  /** `sup_…` */
-  id: string
-  teamId: string
+export const SUPPRESSIONS = table('suppressions', {
+  n: key().hidden(),
+  id: text(),
+  team_id: text(),
   /** Lower-case. */
-  email: string
-  reason: SuppressionReason
-  note: string | null
+  email: text(),
+  reason: text<SuppressionReason>(),
+  note: text().orNull(),
   /** `eml_…` of the message that caused it. */
-  sourceMessageId: string | null
-  createdAt: number
-}
+  source_message_id: text().orNull(),
+  created_at: time(),
+})
+export type Suppression = RecordOf<typeof SUPPRESSIONS>
 
 export interface NewSuppression {
   teamId: string
@@ -104,8 +106,7 @@ export class Suppressions {
     return this.#db.write((tx) => {
       const entry = { teamId, email: mailbox.email, reason: 'manual', sourceMessageId: null, note } as const
       const created = this.add(tx, entry)
-      const row = tx.get('SELECT * FROM suppressions WHERE team_id = ? AND email = ?', [teamId, stored(mailbox.email)])
-      return { record: present(row!), created }
+      return { record: suppressionOf(tx, teamId, mailbox.email)!, created }
     })
   }
 
@@ -136,10 +137,7 @@ export class Suppressions {
   /** The entry of an address; undefined when it is not suppressed or is no address. */
   ofAddress(teamId: string, email: string): Suppression | undefined {
     const mailbox = parseMailbox(email)
-    if (mailbox === null) return undefined
-    const sql = 'SELECT * FROM suppressions WHERE team_id = ? AND email = ?'
-    const row = this.#db.read.get(sql, [teamId, stored(mailbox.email)])
-    return row && present(row)
+    return mailbox === null ? undefined : suppressionOf(this.#db.read, teamId, mailbox.email)
   }
 
   /** Newest first. */
@@ -151,11 +149,11 @@ export class Suppressions {
     // A filter may match few rows, so that the query scans many.
     const isShort = filter.reason === undefined && filter.search === undefined
     const reader = isShort ? this.#db.read : this.#db.scan
-    const rows = await reader.all(
-      `SELECT * FROM suppressions WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+    const rows = await reader.all<RowOf<typeof SUPPRESSIONS> & { n: number }>(
+      `SELECT n, ${SUPPRESSIONS.columns} FROM suppressions WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, filter.limit + 1],
     )
-    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], present)
+    return pageOf(rows, filter.limit, (row) => [row.created_at, row.n], SUPPRESSIONS.record)
   }
 
   /** Removes an entry; the team may send to the address again. @throws ProductError not_found */
@@ -172,14 +170,6 @@ function stored(email: string): string {
   return email.normalize('NFC').toLowerCase()
 }
 
-function present(row: Row): Suppression {
-  return {
-    id: row.id as string,
-    teamId: row.team_id as string,
-    email: row.email as string,
-    reason: row.reason as SuppressionReason,
-    note: row.note as string | null,
-    sourceMessageId: row.source_message_id as string | null,
-    createdAt: row.created_at as number,
-  }
+function suppressionOf(reader: Reader, teamId: string, email: string): Suppression | undefined {
+  return SUPPRESSIONS.get(reader, 'WHERE team_id = ? AND email = ?', [teamId, stored(email)])
 }
