@@ -3,10 +3,11 @@
 import type { Clock } from '../base/clock.ts'
 import type { WrongSpan } from '../base/clock-guard.ts'
 import { newId } from '../base/ids.ts'
-import type { Db, Row, SqlValue, Tx } from '../db/db.ts'
+import type { Db, SqlValue, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { redateRows } from '../db/redate.ts'
 import { Where } from '../db/sql-text.ts'
+import { key, type RecordOf, type RowOf, table, text, time } from '../db/table.ts'
 
 const LABEL_MAX = 200
 const OPENS_MAX = 500
@@ -26,21 +27,31 @@ const ACTOR = "CASE WHEN actor_kind = 'person' THEN actor_label ELSE actor_id EN
 /** Who made a change: a signed-in person, a key, or a command of the operator. */
 export type AuditActorKind = 'person' | 'key' | 'command'
 
-export interface AuditEntry {
-  n: number
+export const AUDIT_ENTRIES = table('audit_entries', {
+  n: key(),
   /** `aud_…` */
-  id: string
+  id: text(),
   /** The team that was changed; null for the appliance, and for what concerns the person alone. */
-  teamId: string | null
-  at: number
-  actor: { kind: AuditActorKind; id: string; label: string }
+  team_id: text().orNull(),
+  at: time(),
+  actor_kind: text<AuditActorKind>(),
+  actor_id: text(),
+  actor_label: text(),
   /** The operation, as the OpenAPI document names it. */
-  action: string
-  target: { type: string | null; id: string | null; label: string | null }
+  action: text(),
+  target_type: text().orNull(),
+  target_id: text().orNull(),
+  target_label: text().orNull(),
+  source: text(),
+  request_id: text(),
   /** What the change gives access to, in words; null where it gives none. */
-  opens: string | null
-  source: string
-  requestId: string
+  opens: text().orNull(),
+})
+type Stored = RecordOf<typeof AUDIT_ENTRIES>
+
+export interface AuditEntry extends Omit<Stored, `actor${string}` | `target${string}`> {
+  actor: { kind: AuditActorKind; id: string; label: string }
+  target: { type: string | null; id: string | null; label: string | null }
 }
 
 /** A change to be recorded. */
@@ -76,12 +87,18 @@ export class AuditLog {
     if (n % CHECKED_EVERY === 0) this.#trim(tx, entry.teamId)
   }
 
-  #insert(tx: Tx, { teamId, actor, action, target, opens, source, requestId }: NewAuditEntry): number {
-    return tx.insert('audit_entries', {
-      ...{ id: newId('auditEntry'), team_id: teamId, at: this.#clock.now(), action, source, request_id: requestId },
-      ...{ actor_kind: actor.kind, actor_id: actor.id, actor_label: actor.label.slice(0, LABEL_MAX) },
-      ...{ target_type: target.type, target_id: target.id, target_label: target.label?.slice(0, LABEL_MAX) ?? null },
-      opens: opens?.slice(0, OPENS_MAX) ?? null,
+  #insert(tx: Tx, { actor, target, opens, ...entry }: NewAuditEntry): number {
+    return AUDIT_ENTRIES.insert(tx, {
+      ...entry,
+      id: newId('auditEntry'),
+      at: this.#clock.now(),
+      actorKind: actor.kind,
+      actorId: actor.id,
+      actorLabel: actor.label.slice(0, LABEL_MAX),
+      targetType: target.type,
+      targetId: target.id,
+      targetLabel: target.label?.slice(0, LABEL_MAX),
+      opens: opens?.slice(0, OPENS_MAX),
     })
   }
 
@@ -138,9 +155,10 @@ export class AuditLog {
       text,
     )
     if (after !== null) where.add('(at, n) < (?, ?)', ...after)
-    const sql = `SELECT * FROM audit_entries WHERE ${where.sql} ORDER BY at DESC, n DESC LIMIT ?`
-    const rows = await this.#db.scan.all(sql, [...where.values, limit + 1])
-    return pageOf(rows, limit, (row) => [row.at as number, row.n as number], entryOf)
+    const sql = `SELECT ${AUDIT_ENTRIES.columns} FROM audit_entries WHERE ${where.sql} ORDER BY at DESC, n DESC LIMIT ?`
+    const rows = await this.#db.scan.all<RowOf<typeof AUDIT_ENTRIES>>(sql, [...where.values, limit + 1])
+    const keyOf = ({ at, n }: Stored) => [at, n]
+    return pageOf(rows.map(AUDIT_ENTRIES.record), limit, keyOf, entryOf)
   }
 
   /** Deletes entries before a time, ms. @returns how many */
@@ -160,21 +178,11 @@ export class AuditLog {
   }
 }
 
-function entryOf(row: Row): AuditEntry {
+function entryOf(stored: Stored): AuditEntry {
+  const { actorKind, actorId, actorLabel, targetType, targetId, targetLabel, ...entry } = stored
   return {
-    n: row.n as number,
-    id: row.id as string,
-    teamId: row.team_id as string | null,
-    at: row.at as number,
-    actor: { kind: row.actor_kind as AuditActorKind, id: row.actor_id as string, label: row.actor_label as string },
-    action: row.action as string,
-    target: {
-      type: row.target_type as string | null,
-      id: row.target_id as string | null,
-      label: row.target_label as string | null,
-    },
-    opens: row.opens as string | null,
-    source: row.source as string,
-    requestId: row.request_id as string,
+    ...entry,
+    actor: { kind: actorKind, id: actorId, label: actorLabel },
+    target: { type: targetType, id: targetId, label: targetLabel },
   }
 }

@@ -3,29 +3,34 @@
 import type { AuthenticatorTransport } from '@simplewebauthn/server'
 import type { Clock } from '../base/clock.ts'
 import { newId } from '../base/ids.ts'
-import type { Db, Reader, Row, Tx } from '../db/db.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
+import { bytes, flag, integer, json, type RecordOf, table, text, time } from '../db/table.ts'
 
-export interface Passkey {
+export const PASSKEYS = table('passkeys', {
   /** `psk_…` */
-  id: string
+  id: text(),
   /** Lower-case. */
-  email: string
+  email: text(),
   /** The only team it opens: that of the session it was added in; null for all. */
-  teamId: string | null
+  team_id: text().orNull(),
   /** base64url, as the browser names it. */
-  credentialId: string
+  credential_id: text(),
   /** COSE. */
-  publicKey: Uint8Array<ArrayBuffer>
+  public_key: bytes(),
   /** The signature counter of the last use; 0 for devices that do not count. */
-  counter: number
-  transports: AuthenticatorTransport[]
+  counter: integer(),
+  transports: json<AuthenticatorTransport[]>(),
   /** Whether the device keeps a copy elsewhere. */
-  isBackedUp: boolean
-  name: string
+  backed_up: flag().as('is_backed_up'),
+  name: text(),
+  created_at: time(),
+  last_used_at: time().orNull(),
   /** The host it can be used at; null where an earlier version did not store it. */
-  rpId: string | null
-  createdAt: number
-  lastUsedAt: number | null
+  rp_id: text().orNull(),
+})
+
+export interface Passkey extends RecordOf<typeof PASSKEYS> {
+  publicKey: Uint8Array<ArrayBuffer>
 }
 
 export const PASSKEYS_MAX = 20
@@ -41,7 +46,7 @@ export class Passkeys {
 
   /** All passkeys of a person, the oldest first. */
   list(email: string, reader: Reader = this.#db.read): Passkey[] {
-    return reader.all('SELECT * FROM passkeys WHERE email = ? ORDER BY created_at, id', [email]).map(passkeyOf)
+    return PASSKEYS.all(reader, 'WHERE email = ? ORDER BY created_at, id', [email]).map(passkeyOf)
   }
 
   count(email: string, reader: Reader = this.#db.read): number {
@@ -50,8 +55,8 @@ export class Passkeys {
   }
 
   byCredential(credentialId: string, reader: Reader = this.#db.read): Passkey | undefined {
-    const row = reader.get('SELECT * FROM passkeys WHERE credential_id = ?', [credentialId])
-    return row && passkeyOf(row)
+    const passkey = PASSKEYS.get(reader, 'WHERE credential_id = ?', [credentialId])
+    return passkey && passkeyOf(passkey)
   }
 
   /** @returns undefined when the credential is known already */
@@ -60,18 +65,7 @@ export class Passkeys {
     passkey: Omit<Passkey, 'id' | 'rpId' | 'createdAt' | 'lastUsedAt'> & { rpId?: string },
   ): Passkey | undefined {
     if (this.byCredential(passkey.credentialId, tx) !== undefined) return undefined
-    const id = newId('passkey')
-    tx.insert('passkeys', {
-      ...{
-        id,
-        email: passkey.email,
-        team_id: passkey.teamId,
-        credential_id: passkey.credentialId,
-        public_key: passkey.publicKey,
-      },
-      ...{ counter: passkey.counter, transports: JSON.stringify(passkey.transports), name: passkey.name },
-      ...{ backed_up: passkey.isBackedUp ? 1 : 0, rp_id: passkey.rpId ?? null, created_at: this.#clock.now() },
-    })
+    PASSKEYS.insert(tx, { ...passkey, id: newId('passkey'), createdAt: this.#clock.now() })
     return this.byCredential(passkey.credentialId, tx)
   }
 
@@ -102,19 +96,7 @@ export class Passkeys {
   }
 }
 
-function passkeyOf(row: Row): Passkey {
-  return {
-    id: row.id as string,
-    email: row.email as string,
-    teamId: row.team_id as string | null,
-    credentialId: row.credential_id as string,
-    publicKey: new Uint8Array(row.public_key as Uint8Array),
-    counter: row.counter as number,
-    transports: JSON.parse(row.transports as string) as AuthenticatorTransport[],
-    isBackedUp: row.backed_up === 1,
-    name: row.name as string,
-    rpId: row.rp_id as string | null,
-    createdAt: row.created_at as number,
-    lastUsedAt: row.last_used_at as number | null,
-  }
+/** SQLite's bytes may be a part of a larger buffer. */
+function passkeyOf(passkey: RecordOf<typeof PASSKEYS>): Passkey {
+  return { ...passkey, publicKey: new Uint8Array(passkey.publicKey) }
 }

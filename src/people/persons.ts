@@ -2,29 +2,32 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
-import type { Db, Reader, Row, Tx } from '../db/db.ts'
+import type { Db, Reader, Tx } from '../db/db.ts'
+import { bytes, flag, type RecordOf, table, text, time } from '../db/table.ts'
 
 // WebAuthn §14.6.1: random, and nothing about the person is in it.
 const HANDLE_BYTES = 32
 
-export interface PersonRecord {
+export const PERSONS = table('persons', {
   /** Lower-case. */
-  email: string
+  email: text(),
   /** The user handle of their passkeys. */
-  handle: Uint8Array
-  displayName: string | null
+  handle: bytes(),
+  display_name: text().orNull(),
   /** A BCP 47 tag. */
-  locale: string | null
+  locale: text().orNull(),
   /** An IANA name. */
-  timeZone: string | null
-  isOperator: boolean
+  time_zone: text().orNull(),
+  is_operator: flag().or(0),
   /** The hash of their password, as `passwords.ts` writes it. */
-  password: string | null
+  password: text().orNull(),
   /** The only team the password opens; null for all. */
-  passwordTeamId: string | null
+  password_team_id: text().orNull(),
   /** JSON. */
-  preferences: string | null
-}
+  preferences: text().orNull(),
+  created_at: time().hidden(),
+})
+export type PersonRecord = RecordOf<typeof PERSONS>
 
 /** What a person says of themselves. */
 export type Profile = Pick<PersonRecord, 'displayName' | 'locale' | 'timeZone'>
@@ -40,15 +43,14 @@ export class Persons {
 
   /** Undefined for a person who has not signed in yet. @param email lower-case */
   get(email: string, reader: Reader = this.#db.read): PersonRecord | undefined {
-    const row = reader.get('SELECT * FROM persons WHERE email = ?', [email])
-    return row && personOf(row)
+    return PERSONS.get(reader, 'WHERE email = ?', [email])
   }
 
   /** The person, created when they are not known yet. */
   ensure(tx: Tx, email: string): PersonRecord {
     const known = this.get(email, tx)
     if (known !== undefined) return known
-    tx.insert('persons', { email, handle: randomBytes(HANDLE_BYTES), created_at: this.#clock.now() })
+    PERSONS.insert(tx, { email, handle: randomBytes(HANDLE_BYTES), createdAt: this.#clock.now() })
     return this.get(email, tx)!
   }
 
@@ -90,19 +92,5 @@ export class Persons {
   /** Forgets a person. */
   delete(tx: Tx, email: string): void {
     tx.run('DELETE FROM persons WHERE email = ?', [email])
-  }
-}
-
-function personOf(row: Row): PersonRecord {
-  return {
-    email: row.email as string,
-    handle: row.handle as Uint8Array,
-    displayName: row.display_name as string | null,
-    locale: row.locale as string | null,
-    timeZone: row.time_zone as string | null,
-    isOperator: row.is_operator === 1,
-    password: row.password as string | null,
-    passwordTeamId: row.password_team_id as string | null,
-    preferences: row.preferences as string | null,
   }
 }
