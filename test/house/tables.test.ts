@@ -24,7 +24,7 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['app_passwords', 'src/directory/mailboxes/app-passwords.ts'],
   ['sign_ins', 'src/directory/keys/sign-ins.ts'],
   ['domains', 'src/directory/domains/domains'],
-  ['mailboxes', 'src/directory/mailboxes/mailboxes'],
+  ['mailboxes', 'src/directory/mailboxes/mailbox'],
   ['filters', 'src/directory/domains/filters.ts'],
   ['sieve_scripts', 'src/directory/mailboxes/sieve-scripts.ts'],
   ['api_requests', 'src/directory/names/request-log.ts'],

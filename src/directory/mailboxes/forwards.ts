@@ -5,8 +5,9 @@ import { DAY_MS, HOUR_MS } from '../../base/durations.ts'
 import { conflict, notFound, ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { sha256 } from '../../base/secrets.ts'
-import type { Db, Reader, Row, Tx } from '../../db/db.ts'
+import type { Db, Reader, SqlValue, Tx } from '../../db/db.ts'
 import { RowCache } from '../../db/row-cache.ts'
+import { bytes, flag, key, type RecordOf, table, text, time } from '../../db/table.ts'
 import { baseLocal, countedMailbox } from '../../mime/local-part.ts'
 import { domainName } from '../names/domain-name.ts'
 import type { Mailbox } from './mailbox-record.ts'
@@ -18,24 +19,35 @@ import type { Mailbox } from './mailbox-record.ts'
 export const FORWARD_STATUSES = ['pending', 'active', 'expired', 'declined', 'ended'] as const
 export type ForwardStatus = (typeof FORWARD_STATUSES)[number]
 
+export const FORWARDS = table('forwards', {
+  n: key().hidden(),
+  id: text(),
+  team_id: text(),
+  mailbox_id: text(),
+  /** Lower-case; '' for everything the mailbox receives. */
+  alias: text(),
+  /** As written. */
+  email: text(),
+  /** Lower-case. */
+  folded: text().hidden(),
+  keeps_copy: flag(),
+  /** Never `expired`: that depends on the time. */
+  state: text<ForwardStatus>().as('status'),
+  /** SHA-256 of the token in the link that the receiver has. */
+  token_hash: bytes().hidden(),
+  /** `key_…` or `operator`. */
+  created_by: text(),
+  created_at: time(),
+  /** Until when the receiver can confirm. */
+  expires_at: time(),
+  confirmed_at: time().orNull(),
+  ended_at: time().orNull(),
+})
+
 /** An address that receives what a mailbox, or one of its aliases, receives. */
-export interface Forward {
-  id: string
-  teamId: string
-  mailboxId: string
+export interface Forward extends Omit<RecordOf<typeof FORWARDS>, 'alias'> {
   /** Null: everything the mailbox receives. */
   alias: string | null
-  /** As written. */
-  email: string
-  keepsCopy: boolean
-  status: ForwardStatus
-  /** `key_…` or `operator`. */
-  createdBy: string
-  createdAt: number
-  /** Until when the receiver can confirm. */
-  expiresAt: number
-  confirmedAt: number | null
-  endedAt: number | null
 }
 
 export interface NewForward {
@@ -53,22 +65,9 @@ export function isLive({ status }: Pick<Forward, 'status'>): boolean {
   return status === 'pending' || status === 'active'
 }
 
-function presentForward(row: Row, now: number): Forward {
-  const isLate = row.state === 'pending' && (row.expires_at as number) <= now
-  return {
-    id: row.id as string,
-    teamId: row.team_id as string,
-    mailboxId: row.mailbox_id as string,
-    alias: (row.alias as string) || null,
-    email: row.email as string,
-    keepsCopy: row.keeps_copy === 1,
-    status: isLate ? 'expired' : (row.state as ForwardStatus),
-    createdBy: row.created_by as string,
-    createdAt: row.created_at as number,
-    expiresAt: row.expires_at as number,
-    confirmedAt: row.confirmed_at as number | null,
-    endedAt: row.ended_at as number | null,
-  }
+function forwardOf(stored: RecordOf<typeof FORWARDS>, now: number): Forward {
+  const isLate = stored.status === 'pending' && stored.expiresAt <= now
+  return { ...stored, alias: stored.alias || null, status: isLate ? 'expired' : stored.status }
 }
 
 /** Addresses of a mailbox, its aliases included, that are active or can be confirmed. */
@@ -90,23 +89,19 @@ const ENDED_MAX = 20
 /** What the receiver decides. */
 export type ForwardAnswer = 'confirm' | 'refuse'
 
-interface SettingRow {
-  email: string
-  keeps_copy: number
-}
-
 interface Deps {
   db: Db
   clock: Clock
 }
 
+const SETTING = FORWARDS.only('email', 'keeps_copy')
 /** Settings in memory. */
 const KNOWN_MAX = 1000
 
 export class Forwards {
   readonly #deps: Deps
   /** By mailbox and alias: read for each copy of a message that is delivered. */
-  readonly #settings: RowCache<string, readonly SettingRow[]>
+  readonly #settings: RowCache<string, readonly RecordOf<typeof SETTING>[]>
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -119,26 +114,25 @@ export class Forwards {
    */
   settingFor(mailboxId: string, rcptTo: string): { to: string[]; keepsCopy: boolean } | undefined {
     const alias = aliasOf(rcptTo)
-    const sql = `SELECT email, keeps_copy FROM forwards WHERE mailbox_id = ? AND alias IN ('', ?) AND state = 'active' ORDER BY n`
-    const rows = this.#settings.get(`${mailboxId} ${alias}`, () => this.#deps.db.readWarm.all(sql, [mailboxId, alias]))!
-    if (rows.length === 0) return undefined
-    return { to: rows.map(({ email }) => email), keepsCopy: rows.some((row) => row.keeps_copy === 1) }
+    const rest = `WHERE mailbox_id = ? AND alias IN ('', ?) AND state = 'active' ORDER BY n`
+    const { readWarm } = this.#deps.db
+    const settings = this.#settings.get(`${mailboxId} ${alias}`, () => SETTING.all(readWarm, rest, [mailboxId, alias]))!
+    if (settings.length === 0) return undefined
+    return { to: settings.map(({ email }) => email), keepsCopy: settings.some(({ keepsCopy }) => keepsCopy) }
   }
 
   /** Newest first. */
   list(mailboxId: string, reader: Reader = this.#deps.db.read): Forward[] {
-    const now = this.#deps.clock.now()
-    const sql = 'SELECT * FROM forwards WHERE mailbox_id = ? ORDER BY n DESC'
-    return reader.all(sql, [mailboxId]).map((row) => presentForward(row, now))
+    return this.#all(reader, 'WHERE mailbox_id = ? ORDER BY n DESC', [mailboxId])
   }
 
   get(mailboxId: string, id: string, reader: Reader = this.#deps.db.read): Forward | undefined {
-    return this.#present(reader.get('SELECT * FROM forwards WHERE mailbox_id = ? AND id = ?', [mailboxId, id]))
+    return this.#all(reader, 'WHERE mailbox_id = ? AND id = ?', [mailboxId, id])[0]
   }
 
   /** The forward of a link; undefined for one that is unknown, was replaced or removed. */
   byToken(token: string, reader: Reader = this.#deps.db.read): Forward | undefined {
-    return this.#present(reader.get('SELECT * FROM forwards WHERE token_hash = ?', [sha256(token)]))
+    return this.#all(reader, 'WHERE token_hash = ?', [sha256(token)])[0]
   }
 
   /**
@@ -157,10 +151,19 @@ export class Forwards {
     const ended = all.filter((one) => !isLive(one) && one !== same)
     for (const { id } of ended.slice(ENDED_MAX - 1)) remove(tx, id)
     const id = newId('forward')
-    tx.insert('forwards', {
-      ...{ id, team_id: mailbox.teamId, mailbox_id: mailbox.id, alias: alias ?? '', email, folded },
-      ...{ keeps_copy: keepsCopy, state: 'pending', token_hash: sha256(token), created_by: createdBy },
-      ...{ created_at: now, expires_at: now + CONFIRMATION_MS },
+    FORWARDS.insert(tx, {
+      id,
+      teamId: mailbox.teamId,
+      mailboxId: mailbox.id,
+      alias: alias ?? '',
+      email,
+      folded,
+      keepsCopy,
+      status: 'pending',
+      tokenHash: sha256(token),
+      createdBy,
+      createdAt: now,
+      expiresAt: now + CONFIRMATION_MS,
     })
     return this.get(mailbox.id, id, tx)!
   }
@@ -200,9 +203,8 @@ export class Forwards {
 
   /** Those that one of these members and keys made, whatever their status, newest first. */
   madeBy(teamId: string, makers: readonly string[], reader: Reader = this.#deps.db.read): Forward[] {
-    const sql = `SELECT * FROM forwards WHERE created_by IN (SELECT value FROM json_each(?)) AND team_id = ? ORDER BY n DESC`
-    const now = this.#deps.clock.now()
-    return reader.all(sql, [JSON.stringify(makers), teamId]).map((row) => presentForward(row, now))
+    const rest = 'WHERE created_by IN (SELECT value FROM json_each(?)) AND team_id = ? ORDER BY n DESC'
+    return this.#all(reader, rest, [JSON.stringify(makers), teamId])
   }
 
   /**
@@ -256,8 +258,9 @@ export class Forwards {
     tx.insert('forward_requests', { team_id: teamId, mailbox_id: mailboxId, folded, at: now })
   }
 
-  #present(row: Row | undefined): Forward | undefined {
-    return row && presentForward(row, this.#deps.clock.now())
+  #all(reader: Reader, rest: string, values: readonly SqlValue[]): Forward[] {
+    const now = this.#deps.clock.now()
+    return FORWARDS.all(reader, rest, values).map((stored) => forwardOf(stored, now))
   }
 }
 

@@ -7,7 +7,7 @@ import type { Config } from '../../config/config.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { restoreAliases } from './aliases.ts'
 import type { SendScope } from './mailbox-input.ts'
-import { type Mailbox, mailboxRow } from './mailbox-record.ts'
+import { type Mailbox, updateMailbox } from './mailbox-record.ts'
 import type { MailboxCheck, Mailboxes } from './mailboxes.ts'
 
 /** Why the mailbox of an ended outside account is suspended. */
@@ -66,12 +66,7 @@ export class DeletedMailboxes {
       deletedAt: null,
       updatedAt: now,
     }
-    const columns = mailboxRow(mailbox)
-    const names = Object.keys(columns)
-    tx.run(`UPDATE mailboxes SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`, [
-      ...Object.values(columns),
-      id,
-    ])
+    updateMailbox(tx, mailbox)
     const lostAliases = restoreAliases(tx, id, (alias) => this.#isFree(tx, teamId, alias))
     return { mailbox, before, lostAliases }
   }

@@ -3,16 +3,25 @@
 import type { Clock } from '../../base/clock.ts'
 import { conflict } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
-import type { Db, Reader, Row, SqlValue, Tx } from '../../db/db.ts'
+import type { Db, Reader, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { RowCache } from '../../db/row-cache.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
+import type { RowOf } from '../../db/table.ts'
 import { untagged } from '../../mime/local-part.ts'
 import type { Domains } from '../domains/domains.ts'
 import { teamSuspendedAt } from '../keys/teams.ts'
 import { domainName } from '../names/domain-name.ts'
 import { aliasAt } from './aliases.ts'
-import { type Mailbox, type MailboxStatus, OUTSIDE, presentMailbox } from './mailbox-record.ts'
+import {
+  MAILBOXES,
+  type Mailbox,
+  type MailboxStatus,
+  mailboxOf,
+  OUTSIDE,
+  readMailbox,
+  readMailboxes,
+} from './mailbox-record.ts'
 import { findReceiver, type ReceiverLookup } from './receiver.ts'
 
 export interface MailboxFilter {
@@ -54,8 +63,7 @@ export class MailboxReads {
 
   /** As `get`, inside a unit of work of the caller. */
   getIn(reader: Reader, teamId: string, id: string): Mailbox | undefined {
-    const row = reader.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL', [id, teamId])
-    return row && presentMailbox(row)
+    return readMailbox(reader, 'WHERE id = ? AND team_id = ? AND purged_at IS NULL', [id, teamId])
   }
 
   /** Whether a mailbox is the team's, also when purged. */
@@ -65,8 +73,7 @@ export class MailboxReads {
   }
 
   byId(id: string, reader: Reader = this.#deps.db.read): Mailbox | undefined {
-    const row = reader.get('SELECT * FROM mailboxes WHERE id = ?', [id])
-    return row && presentMailbox(row)
+    return readMailbox(reader, 'WHERE id = ?', [id])
   }
 
   /** The mailbox of exactly this address at the domain that receives for its name; never a deleted one. */
@@ -85,14 +92,15 @@ export class MailboxReads {
 
   /** The mailboxes that are accounts at other servers with this lower-case address: at most one of each team, oldest first. */
   outsideAt(email: string, reader: Reader = this.#deps.db.read): Mailbox[] {
-    const sql = `SELECT * FROM mailboxes WHERE domain_id = '${OUTSIDE}' AND email = ? AND status <> 'deleted' ORDER BY n`
-    return reader.all(sql, [email]).map(presentMailbox)
+    return readMailboxes(reader, `WHERE domain_id = '${OUTSIDE}' AND email = ? AND status <> 'deleted' ORDER BY n`, [
+      email,
+    ])
   }
 
   /** The deleted mailboxes, of any team, with this id or address that are not erased yet, oldest first. */
   deletedAt(text: string): Mailbox[] {
-    const sql = `SELECT * FROM mailboxes WHERE deleted_at IS NOT NULL AND purged_at IS NULL AND (id = ? OR email = ?) ORDER BY n`
-    return this.#deps.db.read.all(sql, [text, text.toLowerCase()]).map(presentMailbox)
+    const rest = 'WHERE deleted_at IS NOT NULL AND purged_at IS NULL AND (id = ? OR email = ?) ORDER BY n'
+    return readMailboxes(this.#deps.db.read, rest, [text, text.toLowerCase()])
   }
 
   /** The states of the given mailboxes, purged ones included. */
@@ -130,11 +138,12 @@ export class MailboxReads {
     const { db } = this.#deps
     // A search may scan every mailbox of the team.
     const reader = filter.search === undefined ? db.read : db.scan
-    const rows = await reader.all(
-      `SELECT * FROM mailboxes WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
+    const rows = await reader.all<RowOf<typeof MAILBOXES> & { n: number }>(
+      `SELECT n, ${MAILBOXES.columns} FROM mailboxes WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...where.values, filter.limit + 1],
     )
-    return pageOf(rows, filter.limit, (row) => [row.created_at as number, row.n as number], presentMailbox)
+    const keyOf = ({ created_at, n }: (typeof rows)[number]) => [created_at, n]
+    return pageOf(rows, filter.limit, keyOf, (row) => mailboxOf(MAILBOXES.record(row)))
   }
 
   /** The recipient mailbox of an address; see `findReceiver`. */
@@ -162,14 +171,12 @@ export class MailboxReads {
   /** The oldest active mailbox of a domain, of a team, or of the whole appliance that receives here; agents excluded. */
   oldest(of: { domainId: string } | { teamId: string } | 'all'): Mailbox | undefined {
     const first = (condition: string, ...values: SqlValue[]) =>
-      this.#deps.db.read.get(`SELECT * FROM mailboxes WHERE ${condition} LIMIT 1`, values)
+      readMailbox(this.#deps.db.read, `WHERE ${condition} LIMIT 1`, values)
     const eligible = `status = 'active' AND is_agent = 0 AND domain_id <> '${OUTSIDE}'`
-    let row: Row | undefined
-    if (of === 'all') row = first(`${eligible} ORDER BY n`)
-    else if ('domainId' in of) row = first(`domain_id = ? AND ${eligible} ORDER BY n`, of.domainId)
+    if (of === 'all') return first(`${eligible} ORDER BY n`)
+    if ('domainId' in of) return first(`domain_id = ? AND ${eligible} ORDER BY n`, of.domainId)
     // The order of the index, so that SQLite does not sort.
-    else row = first(`team_id = ? AND ${eligible} ORDER BY created_at, n`, of.teamId)
-    return row && presentMailbox(row)
+    return first(`team_id = ? AND ${eligible} ORDER BY created_at, n`, of.teamId)
   }
 
   /** The address of a mailbox, unless deleted, whose send scope contains that account or group. */
@@ -206,11 +213,8 @@ export interface MailboxState {
 /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */
 function readAt(reader: Reader, domainId: string, email: string): Mailbox | undefined {
   // The bound value must not decide whether the partial index can be used: the statement would be prepared again with each execution.
-  const row = reader.get(
-    `SELECT * FROM mailboxes WHERE domain_id = +? AND email = ? AND status <> 'deleted' AND domain_id <> '${OUTSIDE}'`,
-    [domainId, email],
-  )
-  return row && presentMailbox(row)
+  const rest = `WHERE domain_id = +? AND email = ? AND status <> 'deleted' AND domain_id <> '${OUTSIDE}'`
+  return readMailbox(reader, rest, [domainId, email])
 }
 
 /** @throws ProductError conflict for the address of a mailbox or alias at a domain */

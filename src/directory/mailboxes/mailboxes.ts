@@ -25,7 +25,7 @@ import {
   QUOTA_DEFAULT_BYTES,
   type SendScope,
 } from './mailbox-input.ts'
-import { type Mailbox, mailboxRow, presentMailbox } from './mailbox-record.ts'
+import { insertMailbox, type Mailbox, updateMailbox } from './mailbox-record.ts'
 import { MailboxReads, refuseTaken } from './mailboxes-reads.ts'
 import type { SieveScripts } from './sieve-scripts.ts'
 
@@ -236,7 +236,7 @@ export class Mailboxes extends MailboxReads {
       createdAt: now,
       updatedAt: now,
     }
-    tx.insert('mailboxes', mailboxRow(mailbox))
+    insertMailbox(tx, mailbox)
     return mailbox
   }
 
@@ -253,7 +253,7 @@ export class Mailboxes extends MailboxReads {
     const now = this.#deps.clock.now()
     const base = { ...INITIAL, id: newId('mailbox'), teamId, domainId: null, createdAt: now, updatedAt: now }
     const mailbox: Mailbox = { ...base, email, displayName, quotaBytes, sendScope }
-    tx.insert('mailboxes', mailboxRow(mailbox))
+    insertMailbox(tx, mailbox)
     return mailbox
   }
 
@@ -274,7 +274,7 @@ export class Mailboxes extends MailboxReads {
       createdAt: now,
       updatedAt: now,
     }
-    tx.insert('mailboxes', mailboxRow(mailbox))
+    insertMailbox(tx, mailbox)
     return mailbox
   }
 
@@ -308,18 +308,12 @@ export class Mailboxes extends MailboxReads {
   }
 
   #changeIn(tx: Tx, teamId: string, id: string, change: Change): Mailbox {
-    const row = tx.get('SELECT * FROM mailboxes WHERE id = ? AND team_id = ? AND purged_at IS NULL', [id, teamId])
-    if (row === undefined) throw notFound('mailbox')
+    const mailbox = this.getIn(tx, teamId, id)
+    if (mailbox === undefined) throw notFound('mailbox')
     const now = this.#deps.clock.now()
-    const mailbox = presentMailbox(row)
     const next = change(mailbox, now, tx)
     if (next === mailbox) return mailbox
-    const columns = mailboxRow({ ...next, updatedAt: now })
-    const names = Object.keys(columns)
-    tx.run(`UPDATE mailboxes SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE n = ?`, [
-      ...Object.values(columns),
-      row.n,
-    ])
+    updateMailbox(tx, { ...next, updatedAt: now })
     return { ...next, updatedAt: now }
   }
 }
