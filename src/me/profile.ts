@@ -1,9 +1,11 @@
 // What the signed-in person says of themselves, and how they like the pages.
 
 import { type Static, type TSchema, Type } from 'typebox'
+import { invalid } from '../base/errors.ts'
 import { record } from '../http/record.ts'
 import { route } from '../http/route.ts'
 import { Nullable, Words } from '../http/schema.ts'
+import { isMailableName, notMailable } from '../mime/one-line.ts'
 import { ME_ROUTE, UNAUDITED_ROUTE } from './me-route.ts'
 import { Self } from './schemas.ts'
 import { presentSelf, sessionIn } from './self.ts'
@@ -31,7 +33,7 @@ const updateSelf = route({
       app.people.requireWhole(session, tx)
       const { displayName, locale, timeZone } = persons.ensure(tx, session.email)
       persons.setProfile(tx, session.email, {
-        displayName: body.display_name === undefined ? displayName : body.display_name,
+        displayName: body.display_name === undefined ? displayName : checkedName(body.display_name, displayName),
         locale: body.locale === undefined ? locale : body.locale,
         timeZone: body.time_zone === undefined ? timeZone : body.time_zone,
       })
@@ -39,6 +41,12 @@ const updateSelf = route({
     return presentSelf(app, session)
   },
 })
+
+/** @param current a name of an earlier version stays valid */
+function checkedName(name: string | null, current: string | null): string | null {
+  if (name === null || name === current || isMailableName(name)) return name
+  throw invalid('display_name', 'forbidden_value', notMailable('display_name'))
+}
 
 const choice = <S extends TSchema>(schema: S) => Type.Optional(schema)
 const PREFERENCES = {

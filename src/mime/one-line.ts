@@ -1,5 +1,7 @@
 // Sanitises untrusted text for use in one line of a header, log or message.
 
+import { looksLikeAddress } from './display-name.ts'
+
 /** Words of printable ASCII with single spaces: nothing to clean. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/
 
@@ -58,4 +60,22 @@ export function quotedSubject(subject: string): string {
 /** Whether mail programs show a part of a text as a link or an address. */
 export function hasLink(text: string): boolean {
   return LINK_WORD.test(text.normalize('NFKC').replace(UNSEEN, ''))
+}
+
+/** Characters that are not seen and that scripts and emoji are joined and varied with. */
+const JOINING = /\u200c|\u200d|[\u180b-\u180f]|[\ufe00-\ufe0f]/gu
+const HIDING = /[\p{Default_Ignorable_Code_Point}\u2800]/u
+const URL_IN_NAME = /:\/\/|\/\/\S|\bwww\.|\b(?:mailto|tel|sms|javascript|data|file|localhost):\S/iu
+
+/**
+ * Whether a name may be given to what Mailstead writes messages about: without URLs, addresses, direction and unseen characters. A host
+ * name alone ("Booking.com") is the name of many companies; {@link mailedName} takes the link from it.
+ */
+export function isMailableName(name: string): boolean {
+  return !HIDING.test(name.replace(JOINING, '')) && !looksLikeAddress(name) && !URL_IN_NAME.test(name.normalize('NFKC'))
+}
+
+/** @param field completes "The … must not" */
+export function notMailable(field: string): string {
+  return `The ${field} must not contain a link, an address, or direction or invisible characters: messages show it. Use words only.`
 }

@@ -212,7 +212,16 @@ test('names are checked before the proof is computed', async () => {
   for (const name of ['postmaster', 'invites', 'a..b', 'Upper', 'ab', '-abc', 'x'.repeat(41), 'a b', 'ä-b']) {
     failure(await ask({ mailbox_local_part: name }), 422, 'validation_error')
   }
-  for (const name of ['', 'a\nb', 'x'.repeat(81), 'a\u202eb', 'ceo@bank.example'])
+  for (const name of [
+    '',
+    'a\nb',
+    'x'.repeat(81),
+    'a\u202eb',
+    'a\u200bb',
+    'ceo@bank.example',
+    'http://evil',
+    'evil.example',
+  ])
     failure(await ask({ client_name: name }), 422, 'validation_error')
   failure(await one.post('/agent/identity/challenge', { type: 'human' }), 422, 'validation_error')
   failure(await one.post('/agent/identity/challenge', {}), 400, 'missing_parameter')

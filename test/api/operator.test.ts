@@ -60,6 +60,14 @@ test('teams are created, renamed, suspended and given keys', async () => {
   const all = data<OperatorTeam[]>(await ask('GET', '/teams'))
   assert.deepEqual(all.map(({ name }) => name).sort(), ['Newer', 'Shop'])
   failure(await ask('PATCH', `/teams/${newId('team')}`, { name: 'x' }), 404, 'not_found')
+  for (const name of ['Locked: http://evil.example', 'ceo@bank.example', 'a\u202eb', 'a\u200bb']) {
+    failure(await ask('POST', '/teams', { name }), 422, 'validation_error')
+    failure(await ask('PATCH', `/teams/${made.id}`, { name }), 422, 'validation_error')
+    // A name of an earlier version stays, also where a client sends it back.
+    await appliance.app.db.write((tx) => tx.run('UPDATE teams SET name = ? WHERE id = ?', [name, made.id]))
+    data(await ask('PATCH', `/teams/${made.id}`, { name }))
+  }
+  data(await ask('PATCH', `/teams/${made.id}`, { name: 'Newer' }))
 })
 
 test('a team and the invitation of its owner are created together, once, or not at all', async () => {

@@ -99,6 +99,8 @@ test('a removed person who is invited again is a new one: nothing of before open
   assert.equal((await ned.call('PUT', '/me/v1/password', { password: 'correct horse battery' })).status, 200)
   const { codes } = (await ned.call('POST', '/me/v1/recovery-codes')).body.data
   assert.equal((await ned.call('PATCH', '/me/v1/self', { display_name: 'Ned' })).status, 200)
+  for (const name of ['http://evil.example', 'a\u202eb'])
+    assert.equal((await ned.call('PATCH', '/me/v1/self', { display_name: name })).status, 422)
   const link = (await db.write((tx) => people.makeOperatorLink(tx, email))).split('/').at(-1)!
   const post = (path: string, body: unknown) =>
     appliance.call('POST', appliance.origin + path, null, body, { ...SAME_ORIGIN, ...origin })

@@ -5,7 +5,7 @@ import type { AgentRequest } from '../../agents/proof-of-work.ts'
 import { isFreeName } from '../../agents/reserved-names.ts'
 import { invalid, ProductError } from '../../base/errors.ts'
 import { LIKE_ADDRESS, looksLikeAddress } from '../../mime/display-name.ts'
-import { hasLink } from '../../mime/one-line.ts'
+import { hasLink, isMailableName, notMailable } from '../../mime/one-line.ts'
 
 /** Members of both bodies; a proof is bound to exactly these. */
 export const requestMembers = {
@@ -58,8 +58,8 @@ export function readRequest(body: Members): AgentRequest {
   if (clientName !== undefined && looksLikeAddress(clientName)) {
     throw invalid('client_name', 'forbidden_value', LIKE_ADDRESS)
   }
-  if (clientName !== undefined && hasLink(clientName)) {
-    throw invalid('client_name', 'forbidden_value', 'The name of an agent must not contain a link. Use words only.')
+  if (clientName !== undefined && (hasLink(clientName) || !isMailableName(clientName))) {
+    throw invalid('client_name', 'forbidden_value', notMailable('client_name'))
   }
   return {
     type,

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { invalid, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Db, Reader, Row, Tx } from '../../db/db.ts'
+import { isMailableName, notMailable } from '../../mime/one-line.ts'
 import type { IssuedKey } from './key-record.ts'
 
 export type TeamStatus = 'active' | 'suspended'
@@ -106,7 +107,7 @@ export class Teams {
     const row = tx.get('SELECT * FROM teams WHERE id = ?', [id])
     if (row === undefined) throw notFound('team')
     check(presentTeam(row))
-    const name = change.name === undefined ? (row.name as string) : checkName(change.name, NAME_MAX)
+    const name = change.name === undefined ? (row.name as string) : checkTeamName(change.name, row.name as string)
     // Suspending twice must not restart the time after which mail is rejected.
     const since = (row.suspended_at as number | null) ?? this.#clock.now()
     const status = change.status ?? presentTeam(row).status
@@ -121,7 +122,8 @@ export class Teams {
   }
 
   #insert(tx: Tx, given: string, kind: TeamKind = 'team'): Team {
-    const name = checkName(given, NAME_MAX)
+    // The team of an agent has its address; messages do not show it.
+    const name = kind === 'team' ? checkTeamName(given) : checkName(given, NAME_MAX)
     const id = newId('team')
     const at = this.#clock.now()
     tx.insert('teams', { id, name, kind, created_at: at })
@@ -136,6 +138,13 @@ function presentTeam(row: Row): Team {
     status: row.suspended_at === null ? 'active' : 'suspended',
     createdAt: row.created_at as number,
   }
+}
+
+/** Invitations show the name of a team to any address. @param current a name of an earlier version stays valid */
+function checkTeamName(name: string, current?: string): string {
+  checkName(name, NAME_MAX)
+  if (name !== current && !isMailableName(name)) throw invalid('name', 'forbidden_value', notMailable('name'))
+  return name
 }
 
 /** Checks a display name: 1 to `max` characters on one line. @throws ProductError validation_error */

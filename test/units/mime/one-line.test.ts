@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hasLink, mailedName, quotedSubject } from '../../../src/mime/one-line.ts'
+import { hasLink, isMailableName, mailedName, quotedSubject } from '../../../src/mime/one-line.ts'
 
 test('names in messages that Mailstead signs have no links, addresses, direction or unseen characters', () => {
   for (const [name, shown] of [
@@ -37,4 +37,18 @@ test('a quoted subject is bounded, and has "…" for links and addresses', () =>
     assert.equal(quotedSubject(subject), shown)
   }
   assert.deepEqual(['demo', 'Dr. Who 2.0', 'see evil.example'].map(hasLink), [false, false, true])
+})
+
+test('a name with a URL, an address, or characters that hide something is refused where it is entered', () => {
+  for (const name of [
+    ...['see http://evil.example', 'www.evil.example', 'ｈｔｔｐ：／／ｅｖｉｌ', 'mailto:ceo', 'call tel:+15550100'],
+    ...['ceo@bank.example', 'ceo at bank.example', 'ceo＠bank.example'],
+    ...['a\u202egro.live', 'a\u2066b', 'a\u200bb', 'soft\u00adhyphen', 'blank\u3164', 'dots\u2800'],
+  ])
+    assert.ok(!isMailableName(name), name)
+  for (const name of [
+    ...['Acme Inc.', 'Booking.com', "Grüße & Söhne, J. Doe's (Berlin)", 'Meet at St. Mary', 'Data: the company'],
+    ...['株式会社サンプル', 'شرکت نمونه\u200cها', 'Café ☕\ufe0f', '👩\u200d💻 Team', 'A/B testing'],
+  ])
+    assert.ok(isMailableName(name), name)
 })
