@@ -70,6 +70,7 @@ function inspection(index: number, email: string): Inspection {
     verdict: {} as Inspection['verdict'],
     message: mail,
     traits: messageTraits(bytes, mail, index),
+    content: null,
     hash,
     sizeBytes: bytes.length,
     chunks: [chunk],

@@ -1,6 +1,6 @@
 // `npm run build`: bundles the program and what it needs of its packages into dist/, one entry for each thread and process.
 
-import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import process from 'node:process'
@@ -11,8 +11,10 @@ const ROOT = join(import.meta.dirname, '..')
 const CLI = 'src/cli/cli.ts'
 /** What Piscina starts as a thread, by this name beside the file it runs from. */
 const POOL_WORKER = 'node_modules/piscina/dist/worker.js'
+/** Files that the program reads beside its code. */
+const DATA_FILES = ['src/spam/start-model.bin']
 /** Inputs beside the sources: a change of one of them makes the bundle stale. */
-const OTHER_INPUTS = ['package-lock.json', 'scripts/build.ts']
+const OTHER_INPUTS = ['package-lock.json', 'scripts/build.ts', ...DATA_FILES]
 
 /** A call that names the file of a thread or process. */
 const ENTRY_CALL = /entryFile\(\s*new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)\s*\)/g
@@ -144,6 +146,7 @@ export async function buildBundle(folder = join(ROOT, 'dist')): Promise<Bundle> 
   const results = await Promise.all(groupEntries().map((entries) => buildGroup(entries, made)))
   const read = results.flatMap((result) => Object.keys(result.inputs))
   writeFileSync(join(made, 'LICENSES.txt'), licencesOf(read))
+  for (const path of DATA_FILES) copyFileSync(join(ROOT, path), join(made, basename(path)))
   const lazyImports = results.flatMap(lazyImportsOf)
   writeNote(made, read, lazyImports)
   rmSync(folder, { recursive: true, force: true })

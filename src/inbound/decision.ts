@@ -4,9 +4,9 @@ import type { Config } from '../config/config.ts'
 import { evaluateMessage } from '../directory/domains/filter-policy.ts'
 import type { FilterDecision } from '../directory/domains/filters.ts'
 import { MAX_RECEIVED } from '../smtp/limits.ts'
+import { type SpamScore, scoreSpam } from '../spam/score.ts'
 import type { Inspected } from './received-message.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'
-import { type SpamScore, scoreSpam } from './spam.ts'
 
 export interface InboundDecision {
   /** Null when the message is accepted. */
@@ -34,15 +34,12 @@ export function decide(
   const { verdict, traits, message } = inspection
   const trustedForwarder = verdict.arc === 'pass' && config.TRUSTED_ARC.includes(verdict.arcDomain)
   const namesOwnDomain = isNamed && !trustedForwarder
-  const spam = scoreSpam({
-    verdict,
-    traits,
-    message,
-    helo: peer.helo,
-    hasReverseName: peer.name !== 'none',
-    trustedForwarder,
-    namesOwnDomain,
-  })
+  const { helo } = peer
+  const hasReverseName = peer.name !== 'none'
+  const spam = scoreSpam(
+    { verdict, traits, message, helo, hasReverseName, trustedForwarder, namesOwnDomain },
+    inspection.content,
+  )
   const filters = recipients.map(({ policy }) => evaluateMessage(policy, sender.address, message, verdict))
   const refused = filters.filter(({ accept }) => !accept).length
   const decision = (refusal: SmtpRefusal | null, divided = false): InboundDecision => ({
@@ -61,7 +58,7 @@ export function decide(
     if (verdict.dmarc === 'temperror') return decision(refusals.dmarcLater(verdict.fromDomain))
   }
   if (refused > 0 && refused === filters.length) return decision(refusals.filtered)
-  if (spam.score >= config.SPAM_REFUSE_SCORE) return decision(refusals.spam)
+  if (spam.refusalScore >= config.SPAM_REFUSE_SCORE) return decision(refusals.spam)
   if (refused > 0) return decision(refusals.divided, true)
   return decision(null)
 }

@@ -1,4 +1,4 @@
-// Collects facts about a message's form for the spam score (inbound/spam.ts), without scoring them.
+// Collects facts about a message's form for the spam score (spam/facts/sender.ts), without scoring them.
 
 import { htmlLinks, isMismatched, isSuspect, type MessageLink, textLinks } from '../html/links.ts'
 import { HTML_MAX } from '../html/visible-text.ts'

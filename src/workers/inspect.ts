@@ -7,6 +7,9 @@ import { sha256 } from '../base/secrets.ts'
 import { bytesOf } from '../mime/chunks.ts'
 import { addTrace } from '../mime/trace.ts'
 import { readReport } from '../reports/report.ts'
+import { readMaterial } from '../spam/material.ts'
+import { examineContent } from '../spam/score.ts'
+import { startModel } from '../spam/start-model.ts'
 import type { Inspection, InspectionRequest } from './inspection.ts'
 import { inspectionContent } from './read-message.ts'
 
@@ -20,7 +23,9 @@ export async function inspect(bytes: Uint8Array, arrival: InspectionRequest, res
   const arrivedHash = sha256(bytes)
   freeBytes([bytes])
   const report = arrival.isForReports ? readReport(stored, arrival.mailFrom) : null
-  const content = inspectionContent(arrivedHash, stored, arrival)
-  freeBytes([stored], bytesOf(content))
-  return { verdict, report, ...content }
+  const inspected = inspectionContent(arrivedHash, stored, arrival)
+  const { message, traits } = inspected
+  const content = report === null ? examineContent(readMaterial(stored, message), traits.isList, startModel()) : null
+  freeBytes([stored], bytesOf(inspected))
+  return { verdict, report, content, ...inspected }
 }

@@ -3,6 +3,7 @@
 import type { Arrival, AuthVerdict, Chunk, MessageTraits, OwnMessage, ParsedMessage } from '../mime/message.ts'
 import type { Report } from '../reports/reported.ts'
 import type { ScriptCall, SieveOutcome } from '../sieve/outcome.ts'
+import type { SpamContent } from '../spam/score.ts'
 
 /** The Sieve scripts of the recipients, in their order; null for a recipient without one. */
 interface WithScripts {
@@ -31,6 +32,8 @@ export interface Inspection extends InspectedContent {
   report: Report | null
   /** Header sanity and other facts the spam score is made of, by name. */
   traits: MessageTraits
+  /** What the content adds to the spam score; null for a report, and for a message of this appliance. */
+  content: SpamContent | null
   /** SHA-256 of the bytes as received, without our trace fields: identifies duplicate deliveries. */
   arrivedHash: Uint8Array
   /** Outcomes of the recipients' Sieve scripts, in their order; null for a recipient without one. */

@@ -61,7 +61,8 @@ function unverified(bytes: Uint8Array, own: OwnMessageRequest, reason: string): 
 
 function inspectedAs(bytes: Uint8Array, own: OwnMessageRequest, results: string, reason: string): Inspection {
   const inspection = inspectionContent(sha256(bytes), addOwnTrace(bytes, own, results), own)
-  return { verdict: { ...ownVerdict(inspection.message), spfReason: reason }, report: null, ...inspection }
+  const verdict = { ...ownVerdict(inspection.message), spfReason: reason }
+  return { verdict, report: null, content: null, ...inspection }
 }
 
 /**
@@ -77,7 +78,8 @@ export function inspectForwarded(bytes: Uint8Array, own: OwnMessageRequest): Ins
   const isAuthentic = resultOf('dmarc') === 'pass' || results.get('auth') === 'pass'
   const methods = { spf: resultOf('spf'), dkim: resultOf('dkim'), dmarc: resultOf('dmarc'), arc: resultOf('arc') }
   const fromAligned = isAuthentic && verdict.fromAligned
-  return { verdict: { ...verdict, ...methods, fromAligned, spfReason: FORWARDED_REASON }, report: null, ...inspection }
+  const forwarded = { ...verdict, ...methods, fromAligned, spfReason: FORWARDED_REASON }
+  return { verdict: forwarded, report: null, content: null, ...inspection }
 }
 
 /** Reads a message that is stored byte for byte. Never throws for malformed content. */
@@ -102,7 +104,7 @@ export function inspectionContent(
   arrivedHash: Uint8Array,
   stored: Uint8Array,
   arrival: InspectionRequest | OwnMessageRequest,
-): Omit<Inspection, 'verdict' | 'report'> {
+): Omit<Inspection, 'verdict' | 'report' | 'content'> {
   // Parsed as stored, so that the offsets match.
   const message = parseMessage(stored)
   const { fields } = readHeaders(stored)

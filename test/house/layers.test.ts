@@ -36,6 +36,7 @@ const LAYERS = new Map([
   ['net', 4],
   ['auth', 3],
   ['sieve', 3],
+  ['spam', 3],
   ['mime', 2],
   ['html', 1],
   ['config', 1],

@@ -9,6 +9,8 @@ import type { MailTransaction, Peer } from '../../../src/inbound/transaction.ts'
 import type { AuthVerdict, MessageTraits } from '../../../src/mime/message.ts'
 import { MAX_RECEIVED } from '../../../src/smtp/limits.ts'
 import { line } from '../../../src/smtp/replies.ts'
+import { factOf } from '../../../src/spam/catalog.ts'
+import type { SpamContent } from '../../../src/spam/score.ts'
 import type { Inspection } from '../../../src/workers/inspection.ts'
 
 const config = loadConfig({ TRUSTED_ARC: 'list.test' }, 'no-such-file.json')
@@ -21,6 +23,7 @@ function judged(
   recipient: object = { policy },
   namesOwnDomain = false,
   settings = config,
+  content: SpamContent | null = null,
 ) {
   const transaction = {
     sender: { address: 'ann@out.test' },
@@ -46,10 +49,23 @@ function judged(
       ...traits,
     },
     message: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
+    content,
   } as unknown as Inspection
   const { refusal, junk } = decide({ ...transaction, inspection, peer }, { config: settings, namesOwnDomain })
   return refusal ? line(refusal.reply) : junk ? 'junk' : 'inbox'
 }
+
+test('content alone files to Junk and never refuses', () => {
+  const words = {
+    facts: [factOf('attachment_program'), factOf('brand_claimed'), factOf('lookalike_domain')],
+    points: 7,
+  }
+  assert.equal(judged({}, {}, { policy }, false, config, words), 'junk')
+  assert.equal(judged({}, {}, { policy }, false, config, { facts: [], points: 4.9 }), 'inbox')
+  const broken = { fromFields: 2, hasDate: false, hasMessageId: false, repeatedFields: ['to', 'cc'] }
+  const failed = { spf: 'fail', dkim: 'fail', dmarc: 'fail', dmarcPolicy: 'quarantine' } as const
+  assert.match(judged(failed, broken, { policy }, false, config, null), /^550/, 'the sender and the form can')
+})
 
 const failing = { spf: 'fail', dkim: 'none', dmarc: 'fail', dmarcPolicy: 'reject' } as const
 

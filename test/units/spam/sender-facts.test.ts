@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type SpamFacts, scoreSpam } from '../../../src/inbound/spam.ts'
 import type { AuthVerdict, MessageTraits, ParsedMessage } from '../../../src/mime/message.ts'
+import type { SenderCircumstances } from '../../../src/spam/facts/sender.ts'
+import { scoreSpam } from '../../../src/spam/score.ts'
 
 const JUNK = 5
 
@@ -17,7 +18,7 @@ interface Given {
   namesOwnDomain?: boolean
 }
 
-function facts(given: Given): SpamFacts {
+function facts(given: Given): SenderCircumstances {
   const verdict = { spf: 'pass', dkim: 'pass', dmarc: 'pass', dmarcPolicy: 'none', arc: 'none', ...given.verdict }
   const traits: MessageTraits = {
     fromFields: 1,
@@ -48,13 +49,13 @@ function facts(given: Given): SpamFacts {
   }
 }
 
-const score = (given: Given) => scoreSpam(facts(given)).score
-const reasons = (given: Given) => scoreSpam(facts(given)).parts.map(({ reason }) => reason)
+const score = (given: Given) => scoreSpam(facts(given), null).score
+const reasons = (given: Given) => scoreSpam(facts(given), null).parts.map(({ reason }) => reason)
 
 const nothing = { spf: 'none', dkim: 'none', dmarc: 'none', dmarcPolicy: '' } as const
 
 test('authenticated mail has no points', () => {
-  assert.deepEqual(scoreSpam(facts({})), { score: 0, parts: [] })
+  assert.deepEqual(scoreSpam(facts({}), null), { score: 0, refusalScore: 0, parts: [] })
 })
 
 test('plain mail of a small host without any authentication goes to the Inbox', () => {
@@ -138,7 +139,11 @@ const weights: [string, Given, string, points: number][] = [
 ]
 for (const [what, given, reason, points] of weights) {
   test(`${what}: ${reason} with ${points} points, not enough for Junk by itself`, () => {
-    assert.deepEqual(scoreSpam(facts(given)), { score: points, parts: [{ reason, points }] })
+    assert.deepEqual(scoreSpam(facts(given), null), {
+      score: points,
+      refusalScore: points,
+      parts: [{ reason, points }],
+    })
     assert.ok(points < JUNK)
   })
 }
