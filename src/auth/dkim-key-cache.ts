@@ -1,59 +1,53 @@
-// Public keys of DKIM and ARC: lookups are cached per message, parsed key records for all messages.
+// Public keys of DKIM and ARC: lookups are cached per message, key records as read for all messages.
 
-import { createPublicKey, type KeyObject } from 'node:crypto'
-import tools from 'mailauth/lib/tools.js'
-import type { KeyCache, PublicKey, Resolve } from 'mailauth/parts'
+import type { KeyCache, Resolve } from 'mailauth/parts'
+import { aLabels, NAME_CHARS_MAX } from './a-labels.ts'
+import { type PublicKeyRecord, readKeyRecord } from './dkim-key-record.ts'
 
 /** Cached key records, at most a few KiB each. */
 const RECORDS_MAX = 500
 const RECORD_CHARS_MAX = 4096
-/** Longer names have no A-labels, which take quadratic time: no name of DNS is as long in any form. */
-export const NAME_CHARS_MAX = 1024
 
-/** A key record as read. */
-export type ReadKey = Omit<PublicKey, 'publicKey'> & { publicKey: KeyObject }
+/** By record and hash algorithm, least recently used first. Reading a record costs more than verifying a signature. */
+const recent = new Map<string, PublicKeyRecord>()
 
-/** By record and hash algorithm, least recently used first. Parsing a record costs more than verifying a signature. */
-const read = new Map<string, ReadKey>()
-
-/** Replaces the verifier's cache; looks up each name once per message, and the resolver caches by TTL. */
+/** Looks up each name once per message; the resolver caches by TTL. mailauth takes it for the seals of ARC. */
 export class DkimKeyCache implements KeyCache {
   readonly resolver: Resolve
-  readonly #asked = new Map<string, Promise<ReadKey>>()
+  readonly #lookups = new Map<string, Promise<PublicKeyRecord>>()
 
   constructor(resolver: Resolve) {
     this.resolver = resolver
   }
 
-  get(...asked: Parameters<KeyCache['get']>): Promise<ReadKey> {
-    const [type, name, minBitLength, options] = asked
-    const id = `${options.hashAlgo} ${name}`
-    let answer = this.#asked.get(id)
-    if (answer === undefined) {
-      answer = this.#ask(type, name, minBitLength, options)
-      // A key may be requested before it is awaited: its rejection must not be unhandled.
-      answer.catch(() => {})
-      this.#asked.set(id, answer)
-    }
-    return answer
+  /** The key of `selector._domainkey.domain`. @throws KeyProblem, or the error of the resolver */
+  get(...[, name, , { hashAlgo }]: Parameters<KeyCache['get']>): Promise<PublicKeyRecord> {
+    return this.keyAt(name, hashAlgo)
   }
 
-  async #ask(...asked: Parameters<KeyCache['get']>): Promise<ReadKey> {
-    const [type, name, minBitLength, options] = asked
-    if (name.length > NAME_CHARS_MAX) throw noSuchName()
-    const records = (await this.resolver(tools.toALabel(name), 'TXT').catch(withoutBadNames)) as string[][]
-    const id = `${options.hashAlgo} ${records[0]?.join('') ?? ''}`
-    const known = read.get(id)
-    if (known !== undefined) {
-      read.delete(id)
-      read.set(id, known)
-      return known
+  /** @throws KeyProblem, or the error of the resolver */
+  keyAt(name: string, hash: string): Promise<PublicKeyRecord> {
+    const id = `${hash} ${name}`
+    let lookup = this.#lookups.get(id)
+    if (lookup === undefined) {
+      lookup = this.#lookUp(name, hash)
+      // A key may be requested before it is awaited: its rejection must not be unhandled.
+      lookup.catch(() => {})
+      this.#lookups.set(id, lookup)
     }
-    const key = await tools.getPublicKey(type, name, minBitLength, async () => records, options)
-    const ready = { ...key, publicKey: createPublicKey(key.publicKey) }
-    if (id.length <= RECORD_CHARS_MAX) read.set(id, ready)
-    if (read.size > RECORDS_MAX) read.delete(read.keys().next().value!)
-    return ready
+    return lookup
+  }
+
+  async #lookUp(name: string, hash: string): Promise<PublicKeyRecord> {
+    if (name.length > NAME_CHARS_MAX) throw noSuchName()
+    const records = (await this.resolver(aLabels(name), 'TXT').catch(withoutBadNames)) as string[][]
+    const record = records[0]?.join('') ?? ''
+    const id = `${hash} ${record}`
+    const key = recent.get(id) ?? readKeyRecord(record, hash)
+    recent.delete(id)
+    if (id.length <= RECORD_CHARS_MAX) recent.set(id, key)
+    if (recent.size > RECORDS_MAX) recent.delete(recent.keys().next().value!)
+    return key
   }
 }
 

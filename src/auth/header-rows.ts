@@ -1,6 +1,7 @@
 // The header as signatures see it: its fields, which of them a signature covers, and their canonical forms (RFC 6376 §3.4).
 
 import { trimBlanks } from '../base/blanks.ts'
+import { lowerCase } from './tag-list.ts'
 
 /** A field as it was sent, folds included. Texts are latin1: one character for each byte. */
 export class HeaderRow {
@@ -91,16 +92,15 @@ export class SignedRows {
     }
   }
 
-  /** @param names the value of h= */
-  named(names: string): HeaderRow[] {
+  /** @param names those of h=, in lower case */
+  named(names: readonly string[]): HeaderRow[] {
     const taken = new Map<string, number>()
     const signed: HeaderRow[] = []
-    for (const name of names.split(':')) {
-      const key = lowerCase(trimBlanks(name))
-      const count = (taken.get(key) ?? 0) + 1
-      const row = this.#byKey.get(key)?.at(-count)
-      if (key === '' || row === undefined) continue
-      taken.set(key, count)
+    for (const name of names) {
+      const count = (taken.get(name) ?? 0) + 1
+      const row = this.#byKey.get(name)?.at(-count)
+      if (row === undefined) continue
+      taken.set(name, count)
       signed.push(row)
     }
     return signed
@@ -143,9 +143,4 @@ function nameIn(text: string): string {
 
 function unfolded(text: string): string {
   return text.includes('\n') ? text.replace(/\r?\n/g, '') : text
-}
-
-/** Of ASCII only: other bytes belong to characters of UTF-8. */
-function lowerCase(text: string): string {
-  return /[^\x00-\x7f]/.test(text) ? text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase()) : text.toLowerCase()
 }

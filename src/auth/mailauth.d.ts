@@ -1,15 +1,5 @@
 // What we use of mailauth, part by part: its front door would also load what fetches and reads brand logos.
 
-declare module 'mailauth/lib/dkim/dkim-verifier.js' {
-  import type { SignatureField } from 'mailauth/parts'
-
-  export class DkimVerifier {
-    constructor(options: { strict: boolean })
-    /** Reads the tags of a signature and checks their syntax: sets `skip` or `invalid` when it is wrong. */
-    prepareSignature(field: SignatureField): void
-  }
-}
-
 declare module 'mailauth/lib/arc/index.js' {
   import type { ArcData, Resolve, Status } from 'mailauth/parts'
 
@@ -86,25 +76,7 @@ declare module 'mailauth/lib/dmarc/index.js' {
 }
 
 declare module 'mailauth/lib/tools.js' {
-  import type { KeyCache, PublicKey, Resolve, SignatureField } from 'mailauth/parts'
-
   const tools: {
-    getPublicKey(
-      type: Parameters<KeyCache['get']>[0],
-      name: string,
-      minBitLength: number,
-      resolver: Resolve,
-      options: Parameters<KeyCache['get']>[3],
-    ): Promise<PublicKey>
-    /** The tags of a field, by name as written with `strict`. */
-    parseDkimHeaders(
-      line: Buffer,
-      options: { strict: boolean },
-    ): { parsed: SignatureField['parsed']; original: Buffer; tags?: object[]; syntaxErrors?: string[] }
-    /** What is said of a key record that cannot be used, by code of the error. */
-    KEY_ERROR_COMMENTS: ReadonlyMap<string, string>
-    /** Lower case, A-labels, without a final dot. */
-    normalizeDomainName(domain: string): string
     toALabel(domain: string): string
     /** Relaxed alignment by the list of public suffixes. */
     getAlignment(fromDomain: string, domains: string[]): unknown
@@ -125,47 +97,6 @@ declare module 'mailauth/parts' {
     smtp?: { mailfrom?: string }
   }
 
-  /** A signature: `parsed`, `original` and `type` are given, `prepareSignature` adds the rest. */
-  export interface SignatureField {
-    type: 'DKIM' | 'ARC'
-    parsed?: Record<string, { value?: unknown } | undefined>
-    original: Buffer
-    signingDomain: string
-    selector: string
-    signAlgo: string
-    hashAlgo: string
-    headerCanon: 'simple' | 'relaxed'
-    bodyCanon: 'simple' | 'relaxed'
-    /** The number of l=, "" without one. */
-    maxBodyLength: number | ''
-    /** The domain of i=, when there is one. */
-    identityDomain?: string
-    /** Of x=. */
-    expiration: Date | null
-    /** Why it is not read. */
-    skip?: string
-    /** Why it is not valid, whatever its key is. */
-    invalid?: string
-  }
-
-  export interface SignatureResult {
-    signingDomain: string
-    selector: string
-    algo?: unknown
-    status: Status
-  }
-
-  export interface PublicKey {
-    /** PEM. */
-    publicKey: string
-    rr: string
-    modulusLength?: number
-    keyType: string
-    flags: string[]
-    testing: boolean
-    warnings: string[]
-  }
-
   export interface KeyCache {
     /** ARC takes the cache over from DKIM where it asks the same. */
     readonly resolver: Resolve
@@ -182,9 +113,9 @@ declare module 'mailauth/parts' {
     i: number
     'arc-authentication-results': { original: Buffer }
     'arc-seal': { original: Buffer; parsed?: Record<string, { value?: unknown } | undefined> }
-    'arc-message-signature': SignatureField
+    'arc-message-signature': { original: Buffer }
     /** Set by the verifier. */
-    messageSignature?: SignatureResult
+    messageSignature?: { status: { result: string } }
   }
 
   export interface ArcData {

@@ -1,13 +1,12 @@
 // Verifies the DKIM signatures and the ARC chain of a message with mailauth, within limits.
 
 import mailauthArc from 'mailauth/lib/arc/index.js'
-import tools from 'mailauth/lib/tools.js'
-import type { Status } from 'mailauth/parts'
 import type { AuthResult, SignatureVerdict } from '../mime/message.ts'
 import { clean } from '../mime/one-line.ts'
-import { NAME_CHARS_MAX } from './dkim-key-cache.ts'
+import { aLabels } from './a-labels.ts'
+import { MIN_KEY_BITS } from './dkim-key-record.ts'
 import type { RecordingResolver } from './recording-resolver.ts'
-import { type CheckedResult, MIN_KEY_BITS, SignatureVerifier } from './signature-verifier.ts'
+import { type CheckedSignature, SignatureVerifier } from './signature-verifier.ts'
 
 const TEXT_MAX = 255
 
@@ -54,8 +53,8 @@ export async function verifySignatures(
     signatures: results.map(verdictOf),
     // A signature over the first bytes only (l=) does not cover what a reader sees after them: RFC 6376 8.2.
     domains: results
-      .filter(({ status, isCovering }) => status.result === 'pass' && !status.underSized && isCovering)
-      .map(({ signingDomain }) => domainText(signingDomain)),
+      .filter(({ result, unsignedBytes, isCovering }) => result === 'pass' && unsignedBytes === 0 && isCovering)
+      .map(({ signature }) => domainText(signature.domain)),
     ...chain,
   }
 }
@@ -81,8 +80,8 @@ async function arcOf(
   const newest = last?.['arc-seal'].parsed?.d?.value
   // RFC 8617 defines no temporary error, but a chain that could not be checked before the deadline has not failed.
   const result = status.result === 'fail' && dns.expired ? 'temperror' : resultOf(status.result)
-  const isCovered =
-    last !== undefined && verifier.covers(last['arc-message-signature']) && !last.messageSignature?.status.underSized
+  const newestSignature = verifier.newestOfArc
+  const isCovered = newestSignature?.isCovering === true && newestSignature.unsignedBytes === 0
   const arc = result !== 'pass' || isCovered ? result : 'permerror'
   return { arc, arcDomain: typeof newest === 'string' ? domainText(newest) : '' }
 }
@@ -92,30 +91,27 @@ async function arcOf(
  * the lower case of a capital sigma depends on what follows it.
  */
 export function domainText(domain: string): string {
-  return clean(tools.toALabel(domain.slice(0, NAME_CHARS_MAX)).toLowerCase(), TEXT_MAX)
+  return clean(aLabels(domain).toLowerCase(), TEXT_MAX)
 }
 
-function verdictOf(result: CheckedResult): SignatureVerdict {
-  const { status, isCovering } = result
+function verdictOf(checked: CheckedSignature): SignatureVerdict {
+  const { domain, selector, algorithm } = checked.signature
   return {
-    domain: domainText(result.signingDomain),
-    selector: clean(result.selector, TEXT_MAX),
-    algorithm: clean(String(result.algo ?? ''), 40),
-    result: resultOf(status.result),
-    reason: reasonOf(status, isCovering),
+    domain: domainText(domain),
+    selector: clean(selector, TEXT_MAX),
+    algorithm: clean(algorithm, 40),
+    result: resultOf(checked.result),
+    reason: reasonOf(checked),
     aligned: false,
   }
 }
 
-function reasonOf(status: Status, isCovering: boolean): string {
-  if (status.result === 'pass' && !isCovering) {
+function reasonOf({ result, comment, unsignedBytes, isCovering }: CheckedSignature): string {
+  if (result !== 'pass') return clean(`Not verified: ${comment}.`, TEXT_MAX)
+  if (!isCovering) {
     return 'The signature is valid, but the header is malformed, or a field that may occur only once is repeated: what is displayed may not be signed.'
   }
-  if (status.result === 'pass') {
-    return status.underSized
-      ? `The signature is valid, but ${status.underSized} bytes at the end of the body are not signed.`
-      : 'The signature is valid.'
-  }
-  const said = typeof status.comment === 'string' ? status.comment : Object.values(status.policy ?? {}).join(' ')
-  return clean(`Not verified: ${said || status.result}.`, TEXT_MAX)
+  if (unsignedBytes > 0)
+    return `The signature is valid, but ${unsignedBytes} bytes at the end of the body are not signed.`
+  return 'The signature is valid.'
 }

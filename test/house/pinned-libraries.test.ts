@@ -12,7 +12,6 @@ import { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import charset from 'libmime/lib/charset.js'
 import arc from 'mailauth/lib/arc/index.js'
-import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js'
 import dmarc from 'mailauth/lib/dmarc/index.js'
 import spf from 'mailauth/lib/spf/index.js'
 import tools from 'mailauth/lib/tools.js'
@@ -28,7 +27,7 @@ interface Manifest {
 
 /** Published entry points of a package beside its main one. */
 const PUBLIC_ENTRIES =
-  /^(?:typebox\/(?:format|system|value|compile|error)|altcha-lib\/algorithms\/pbkdf2|culori\/css|css-tree\/dist\/csstree\.esm)$/
+  /^(?:typebox\/(?:format|system|value|compile|error)|altcha-lib\/algorithms\/pbkdf2|culori\/css|css-tree\/dist\/csstree\.esm|@simplewebauthn\/server\/helpers)$/
 
 const PINNED = { 'smtp-server': '3.21.6', mailauth: '7.1.0', libmime: '5.4.4', imapflow: '2.10.2' }
 
@@ -167,63 +166,20 @@ test('smtp-server: the members of a connection that the session reads', () => {
   })
 })
 
-test('mailauth: the steps of the verifier that are called or replaced, and the checks taken one by one', () => {
+test('mailauth: the checks that are taken one by one', () => {
   assert.deepEqual(
     {
-      verifier: fingerprints(DkimVerifier.prototype, [
-        'constructor',
-        'emitHeaders',
-        'messageHeaders',
-        'prepareSignature',
-        'addBodyHash',
-        'verifySignature',
-        'finalChunk',
-      ]),
       arc: fingerprints(arc, ['arc', 'getARChain', 'verifyASChain']),
       spf: fingerprints(spf, ['spf']),
       dmarc: fingerprints(dmarc, ['evaluateDmarc']),
-      tools: fingerprints(tools, ['getPublicKey', 'toALabel', 'getAlignment', 'formatDomain']),
-      ofSignatures: fingerprints(tools, ['parseDkimHeaders', 'normalizeDomainName']),
-      // What `auth/header-rows.ts` does instead.
-      ofHeaders: fingerprints(tools, [
-        'parseHeaders',
-        'getSigningHeaderLines',
-        'formatRelaxedLine',
-        'stripSignatureValue',
-      ]),
+      tools: fingerprints(tools, ['toALabel', 'getAlignment', 'formatDomain']),
     },
     {
-      verifier: {
-        constructor: 'de7aa5ac725f',
-        emitHeaders: '416afcb9fb63',
-        prepareSignature: '631ed5a6b79e',
-        addBodyHash: '08cd3c2c24f7',
-        messageHeaders: 'a54bead80267',
-        verifySignature: '38e83b4b37e5',
-        finalChunk: '158c1c78abaf',
-      },
       arc: { arc: '890027232acf', getARChain: '6dffb68e8329', verifyASChain: '766f8cac9335' },
       spf: { spf: 'b68d090a8f40' },
       dmarc: { evaluateDmarc: '5ca4aae5353b' },
-      tools: {
-        getPublicKey: '8c4031304c70',
-        toALabel: 'b7acb7ed540a',
-        getAlignment: '6cea4382d2c5',
-        formatDomain: 'c7a353977c94',
-      },
-      ofSignatures: { parseDkimHeaders: '40e6ef74d433', normalizeDomainName: 'c080cf5bc812' },
-      ofHeaders: {
-        parseHeaders: '4b03f9dd8070',
-        getSigningHeaderLines: 'dd078c24b3eb',
-        formatRelaxedLine: '35f13e423d6c',
-        stripSignatureValue: 'bc434ace7ca8',
-      },
+      tools: { toALabel: 'b7acb7ed540a', getAlignment: '6cea4382d2c5', formatDomain: 'c7a353977c94' },
     },
-  )
-  assert.deepEqual(
-    [...new Set(String(DkimVerifier.prototype.prepareSignature).match(/\bthis\.\w+/g))],
-    ['this.strict'],
-    'the check of one signature depends on no other',
   )
 })
 

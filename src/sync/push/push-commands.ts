@@ -170,7 +170,7 @@ export class PushCommands {
     }
   }
 
-  /** Sends changes again: the server has not carried them out yet. @param reason told to people; null: it is told already */
+  /** Sends changes again: the server has not carried them out yet. @param reason shown to people; null: it is shown already */
   later(messages: readonly (number | null)[], reason: string | null = null): Promise<void> {
     return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'refused', reason)
   }
@@ -180,7 +180,7 @@ export class PushCommands {
     return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'full', FULL_THERE)
   }
 
-  /** @param reason told to people; null: it is told already */
+  /** @param reason shown to people; null: it is shown already */
   async #repeat(
     messages: readonly (number | null)[],
     why: 'refused' | 'full' | 'lasting',

@@ -9,6 +9,7 @@ import { authenticate } from '../../../src/auth/authenticate.ts'
 import { headerRows, SignedRows, signedHeader } from '../../../src/auth/header-rows.ts'
 import { RecordingResolver } from '../../../src/auth/recording-resolver.ts'
 import { verifySignatures } from '../../../src/auth/signatures.ts'
+import { colonList } from '../../../src/auth/tag-list.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { headerText, readHeaders } from '../../../src/mime/headers.ts'
 import { addTrace } from '../../../src/mime/trace.ts'
@@ -116,7 +117,7 @@ test('the rows of a header, those that are signed, and their canonical forms', (
     const names = [...rows.map(({ key }) => key ?? ''), ' From\t', 'to', 'absent', 'to']
       .sort(() => next(3) - 1)
       .join(':')
-    const signed = new SignedRows(rows).named(names)
+    const signed = new SignedRows(rows).named(colonList(names))
     const theirSigned = theirs.getSigningHeaderLines(expected, names, true).headers
     const at = next(rows.length)
     const [own, their] = [rows[at]!.text, expected[at]!.line]
