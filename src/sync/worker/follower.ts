@@ -103,9 +103,8 @@ export class Follower {
     const { signal } = this.#stop
     const { states, memory, mayAppend } = this.#deps
     const { account } = this
-    if (account.kind === null)
-      await memory.working(holderOf(account), () => requireSameAccount(this.#deps, server, account))
     const session = new SyncSession(this.#deps, this.account, { server, token: this.#token, signal })
+    if (account.kind === null) await memory.working(holderOf(account), () => requireSameAccount(session))
     await session.write((tx) => states.connected(tx, session.account, server.facts))
     const watch = this.#watch
     const round = new Round(
