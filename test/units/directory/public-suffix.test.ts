@@ -7,7 +7,7 @@ import { checkDomainName } from '../../../src/directory/names/domain-name.ts'
 import { fixtureBytes, fixtures } from '../../support/fixtures.ts'
 
 const FILE = 'psl/test_psl.txt'
-const config = loadConfig({}, 'no-such-file.json')
+const config = loadConfig({ MAIL_HOSTS: 'mx.mailstead.test' }, 'no-such-file.json')
 
 /** Rules of one label and of several, one with a wildcard and its exception, and names beyond ASCII. */
 const SUFFIXES = ['com', 'uk', 'co.uk', 'CO.UK', 'co.jp', 'kobe.jp', 'x.kobe.jp', '公司.cn']
