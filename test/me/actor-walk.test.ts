@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, before, test } from 'node:test'
 import { routes } from '../../src/api/routes.ts'
-import { newId } from '../../src/base/ids.ts'
 import { allows } from '../../src/directory/names/permissions.ts'
 import type { Route } from '../../src/http/route.ts'
 import { ACCESS_SCOPES, MAILBOX_ACCESS } from '../../src/people/grants.ts'
@@ -14,6 +13,7 @@ import { startAppliance, type TestAppliance, type TestTeam } from '../support/ap
 import { ManualClock } from '../support/clock.ts'
 import { PersonClient, SAME_ORIGIN, signInMember } from '../support/person.ts'
 import { Random } from '../support/random.ts'
+import { pathOf, unknownIds } from '../support/requests.ts'
 
 const MARK = 'Marked team'
 const clock = new ManualClock()
@@ -39,19 +39,10 @@ before(async () => {
 })
 after(() => appliance.close())
 
-const mounted = routes.filter(
-  ({ surface = 'app', as, root }) => (surface === 'app' || surface === 'both') && as !== 'none' && root !== true,
-)
+const mounted = routes.filter(({ surface = 'app', as, root }) => surface === 'app' && as !== 'none' && root !== true)
+/** Sending is for keys: a person sends as a mailbox. */
+const forKeys = routes.filter(({ surface, as }) => surface === 'both' && as !== 'none')
 const operatorRoutes = routes.filter(({ surface }) => surface === 'operator')
-
-/** With ids of nothing: what is permitted finds nothing, and changes nothing of the others. */
-function pathOf(route: Route): string {
-  const fields = (route.params?.properties ?? {}) as Record<string, { 'x-id'?: Parameters<typeof newId>[0] }>
-  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const kind = fields[name]?.['x-id']
-    return kind === undefined ? '1' : newId(kind)
-  })
-}
 
 async function call(person: PersonClient, route: Route, prefix: string) {
   // Throttles of single routes, and the 1,200 requests of a session.
@@ -59,7 +50,8 @@ async function call(person: PersonClient, route: Route, prefix: string) {
   const body = route.body === undefined || route.form === true ? undefined : sample(route.body)
   return person.call(
     route.method,
-    prefix + pathOf(route),
+    // With ids of nothing: what is permitted finds nothing, and changes nothing of the others.
+    prefix + pathOf(route, unknownIds),
     body,
     route.idempotent === 'required' ? { 'idempotency-key': 'a' } : {},
   )
@@ -96,6 +88,10 @@ for (const role of MEMBER_ROLES) {
     }
     for (const route of operatorRoutes) {
       assert.equal((await call(person, route, '/as/operator')).status, 404, route.operation)
+    }
+    for (const route of forKeys) {
+      const { status } = await call(person, route, `/as/${team.id}/api/v1`)
+      assert.ok(status === 404 || status === 405, `${route.operation}: ${status}`)
     }
   })
 }

@@ -4,7 +4,7 @@ import { ID_PREFIX, type IdKind, newId } from '../../src/base/ids.ts'
 import { PERMISSIONS } from '../../src/directory/names/permissions.ts'
 import type { Route } from '../../src/http/route.ts'
 import { sample } from '../api/samples.ts'
-import type { Json } from './appliance.ts'
+import type { Json, TestAppliance } from './appliance.ts'
 
 /** Returns the id to use for a kind. */
 export type Ids = (kind: IdKind) => string
@@ -28,6 +28,23 @@ export function pathOf(route: Route, ids: Ids): string {
     const kind = kinds.get(name)
     return kind === undefined ? 'x'.repeat(43) : ids(kind)
   })
+}
+
+/** Where the paths of a route begin. */
+export function baseOf({ origin, sendOrigin, ports }: TestAppliance, { surface, root }: Route): string {
+  if (surface === 'operator') return `http://127.0.0.1:${ports.operator}/operator/v1`
+  const own = surface === 'send' ? sendOrigin : origin
+  return root === true ? own : `${own}/api/v1`
+}
+
+/** Parameters that a query cannot do without beside one of them, with a value of each: `&state=x`. */
+export function requiredQuery({ query }: Route, values: ReadonlyMap<string, string> = new Map(), beside = ''): string {
+  const { required = [], properties = {} } = (query ?? {}) as unknown as {
+    required?: string[]
+    properties?: Record<string, { default?: unknown; enum?: string[] }>
+  }
+  const names = required.filter((name) => name !== beside && properties[name]!.default === undefined)
+  return names.map((name) => `&${name}=${values.get(name) ?? properties[name]!.enum?.[0] ?? 'x'}`).join('')
 }
 
 /** Bodies of a route: the smallest one, and each with another value, more permissions or a person at a domain. */
