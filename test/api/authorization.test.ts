@@ -17,7 +17,7 @@ import { type Json, type Reply, startAppliance } from '../support/appliance.ts'
 import { authorityOf, gains } from '../support/authority.ts'
 import { ManualClock } from '../support/clock.ts'
 import * as make from '../support/credentials.ts'
-import { bodiesOf, type Ids, kindsOf, pathOf, unknownIds } from '../support/requests.ts'
+import { baseOf, bodiesOf, type Ids, kindsOf, pathOf, unknownIds } from '../support/requests.ts'
 import { resourcesOf } from '../support/resources.ts'
 
 type Credential = make.Credential
@@ -107,12 +107,6 @@ let calls = 0
 /** Guesses are bounded by the address they come from. */
 const source = () => `10.${++calls >> 16}.${(calls >> 8) & 255}.${calls & 255}`
 
-function urlOf(route: Route, path: string): string {
-  if (route.surface === 'operator') return `${operatorOrigin}/operator/v1${path}`
-  const origin = route.surface === 'send' ? appliance.sendOrigin : appliance.origin
-  return route.root ? origin + path : `${origin}/api/v1${path}`
-}
-
 /** Calls a route; what goes on is left at its beginning. */
 async function call(route: Route, secret: string, ids: Ids, body?: unknown): Promise<Reply> {
   // What is bounded by the minute is no subject here.
@@ -120,7 +114,7 @@ async function call(route: Route, secret: string, ids: Ids, body?: unknown): Pro
   const headers: Record<string, string> = { 'x-forwarded-for': source() }
   if (route.idempotent) headers['idempotency-key'] = randomUUID()
   if (route.fromMailbox) headers['x-source-authorization'] = `Bearer ${secret}`
-  const url = urlOf(route, pathOf(route, idsFor(route, ids)))
+  const url = baseOf(appliance, route) + pathOf(route, idsFor(route, ids))
   if (!route.stream) return appliance.call(route.method, url, secret, body, headers)
   const leaving = new AbortController()
   const { status, headers: got } = await fetch(url, {

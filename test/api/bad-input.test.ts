@@ -12,6 +12,7 @@ import { AgentClient, EASY_WORK } from '../support/agents.ts'
 import { inTurn } from '../support/amount.ts'
 import { type Reply, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
+import { baseOf, type Ids, pathOf, requiredQuery } from '../support/requests.ts'
 import { data, failure, receive } from './expect.ts'
 import { sample, wrongObjects, wrongValues } from './samples.ts'
 
@@ -88,6 +89,8 @@ before(async () => {
 const TRIES = 4
 const OBJECTS = 20
 
+const own: Ids = (kind) => ids.get(kind)!
+
 /** States lists of this mailbox have had. */
 const queryStates = new Map<string, string>()
 before(async () => {
@@ -106,22 +109,10 @@ const { secret: operatorKey } = await appliance.app.directory.operatorKeys.issue
 const withBody = routes.filter((route) => route.body !== undefined && route.form !== true)
 const withQuery = routes.filter((route) => route.query !== undefined)
 
-function pathOf(route: Route): string {
-  const fields = (route.params?.properties ?? {}) as Record<string, TSchema & { 'x-id': string }>
-  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => ids.get(fields[name]!['x-id'])!)
-}
-
 function keyOf(route: Route): string | null {
   if (route.as === 'none') return null
   if (route.as === 'operator') return operatorKey
   return route.as === 'mailbox' ? ana.key : team.key
-}
-
-/** Where a path of the route begins. */
-function baseOf(route: Route): string {
-  if (route.surface === 'operator') return `http://127.0.0.1:${appliance.ports.operator}/operator/v1`
-  const origin = route.surface === 'send' ? appliance.sendOrigin : appliance.origin
-  return route.root === true ? origin : `${origin}/api/v1`
 }
 
 function call(route: Route, query: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
@@ -129,7 +120,7 @@ function call(route: Route, query: string, body?: unknown, headers: Record<strin
   const source: Record<string, string> =
     route.fromMailbox === true ? { 'x-source-authorization': `Bearer ${ana.key}` } : {}
   const once: Record<string, string> = route.idempotent === 'required' ? { 'idempotency-key': randomUUID() } : {}
-  return appliance.call(route.method, baseOf(route) + pathOf(route) + query, keyOf(route), body, {
+  return appliance.call(route.method, baseOf(appliance, route) + pathOf(route, own) + query, keyOf(route), body, {
     ...source,
     ...once,
     ...headers,
@@ -140,19 +131,14 @@ function call(route: Route, query: string, body?: unknown, headers: Record<strin
 function needed(route: Route, tried = ''): string {
   // One of two forms is needed: the schema cannot say so.
   if (route.operation === 'listSyncChanges' && tried === '') return '&type=messages&since_state=m0'
-  const { required = [], properties } = route.query as unknown as {
-    required?: string[]
-    properties: Record<string, { default?: unknown; enum?: string[] }>
-  }
-  const names = required.filter((name) => name !== tried && properties[name]!.default === undefined)
   const kind = /Thread|Folder|Submission|Identit|Quota/.exec(route.operation)?.[0] ?? 'Message'
   const state = `${kind[0]!.toLowerCase()}0`
   const type = { Folder: 'folders', Thread: 'threads' }[kind] ?? 'messages'
   const known = new Map([
     ['since_state', state],
-    ['since_query_state', queryStates.get(type)],
+    ['since_query_state', queryStates.get(type)!],
   ])
-  return names.map((name) => `&${name}=${known.get(name) ?? properties[name]!.enum?.[0] ?? 'x'}`).join('')
+  return requiredQuery(route, known, tried)
 }
 
 /** Headers a route reads, each wrong, and what is answered; nothing is done. */
@@ -325,7 +311,7 @@ test('a malformed id in a path is not found', async () => {
     for (const text of inTurn(texts, TRIES, turn)) {
       const path = route.path.replace(/\{\w+\}/g, text)
       const body = route.body && sample(route.body)
-      const reply = await appliance.call(route.method, baseOf(route) + path, keyOf(route), body)
+      const reply = await appliance.call(route.method, baseOf(appliance, route) + path, keyOf(route), body)
       assert.equal(reply.status, 404, `${route.operation}: ${JSON.stringify(reply.body)}`)
       failure(reply, 404, 'not_found')
     }

@@ -4,10 +4,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TSchema } from 'typebox'
 import { routes as all } from '../../src/api/routes.ts'
-import { type IdKind, newId } from '../../src/base/ids.ts'
+import type { IdKind } from '../../src/base/ids.ts'
 import type { Route } from '../../src/http/route.ts'
 import { type Reply, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
+import { baseOf, type Ids, pathOf, requiredQuery, unknownIds } from '../support/requests.ts'
 import { resourcesOf } from '../support/resources.ts'
 import { data, failure } from './expect.ts'
 import { sample } from './samples.ts'
@@ -41,22 +42,11 @@ const named = (schema: { properties: object } | undefined) =>
     ([name, field]) => (field['x-id'] === undefined ? [] : [{ name, kind: field['x-id'] }]),
   )
 
-/** What the query cannot do without, whatever it asks for. */
-function needed({ query }: Route): string {
-  const { required = [], properties = {} } = (query ?? {}) as { required?: string[]; properties?: object }
-  const asked = Object.entries(properties as Record<string, { default?: unknown; enum?: string[] }>).filter(
-    ([name, field]) => required.includes(name) && field.default === undefined,
-  )
-  return asked.map(([name, field]) => `&${name}=${field.enum?.[0] ?? 'x'}`).join('')
-}
-
-type Ids = (kind: IdKind) => string
 const theirs: Ids = (kind) => owned.get(kind)!
-const nobodys: Ids = (kind) => newId(kind)
 
 /** A list can be followed only from a state it had. */
 async function following(route: Route, key: string, query: { name: string; id: string }): Promise<string> {
-  if (!('since_query_state' in (route.query?.properties ?? {}))) return needed(route)
+  if (!('since_query_state' in (route.query?.properties ?? {}))) return requiredQuery(route)
   const own = /^\/mailbox\/(\w+)\/query-changes$/.exec(route.path)?.[1]
   const type = own === 'sync' || own === undefined ? (query.name === 'parent_id' ? 'folders' : 'messages') : own
   const list = await appliance.get(`/mailbox/${type}?${query.name}=${query.id}`, key)
@@ -65,12 +55,9 @@ async function following(route: Route, key: string, query: { name: string; id: s
 }
 
 async function call(route: Route, key: string, path: Ids, query?: { name: string; id: string }): Promise<Reply> {
-  const kinds = new Map(named(route.params).map(({ name, kind }) => [name, kind]))
-  const target = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path(kinds.get(name)!))
   const body = route.body && sample(route.body)
   const asked = query ? `?${query.name}=${query.id}${await following(route, key, query)}` : ''
-  const origin = route.surface === 'send' ? `${appliance.sendOrigin}/api/v1` : ''
-  return appliance.call(route.method, origin + target + asked, key, body)
+  return appliance.call(route.method, baseOf(appliance, route) + pathOf(route, path) + asked, key, body)
 }
 
 /** The same answer in everything but its request id. */
@@ -95,14 +82,14 @@ test('the walk covers every id the API takes', () => {
 
 for (const route of withPath) {
   test(`${route.operation}: an id of another team gives the same response as an unknown one`, async () => {
-    for (const key of keysOf(route)) same(await call(route, key, theirs), await call(route, key, nobodys))
+    for (const key of keysOf(route)) same(await call(route, key, theirs), await call(route, key, unknownIds))
   })
 }
 
 for (const { route, name, kind } of withQuery) {
   test(`${route.operation}: ${name} of another team gives the same response as an unknown one`, async () => {
     for (const key of keysOf(route)) {
-      const [foreign, unknown] = [theirs(kind), nobodys(kind)].map((id) => call(route, key, theirs, { name, id }))
+      const [foreign, unknown] = [theirs(kind), unknownIds(kind)].map((id) => call(route, key, theirs, { name, id }))
       same(await foreign!, await unknown!)
     }
   })
@@ -140,7 +127,7 @@ test('without a credential every path but the public ones returns 401, known or 
   const open = new Set(routes.filter((route) => route.as === 'none').map(({ path }) => path))
   for (const route of routes.filter(({ path }) => !open.has(path))) {
     clock.advance(1000)
-    const reply = await call(route, '', nobodys)
+    const reply = await call(route, '', unknownIds)
     failure(reply, 401, 'authentication_required')
     assert.match(reply.headers.get('www-authenticate') ?? '', /^Bearer resource_metadata="/)
   }
