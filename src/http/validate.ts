@@ -179,7 +179,9 @@ const HEADER_MEMBERS = new Map([
   ['in_reply_to', 'In-Reply-To'],
   ['references', 'References'],
   ['list_unsubscribe', 'List-Unsubscribe'],
-  ['headers', 'header fields'],
+  ['in_reply', 'In-Reply-To'],
+  ['reply_to_message_id', 'In-Reply-To'],
+  ['list_unsubscribe_post', 'List-Unsubscribe-Post'],
 ])
 
 function headerAdvice(name: string, known: readonly string[]): string {

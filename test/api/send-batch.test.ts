@@ -150,8 +150,9 @@ describe('the request as a whole', () => {
     )
   })
 
-  test('is served by the Sending origin, which documents it and nothing else', async () => {
-    failure(await appliance.call('POST', '/emails/send/batch', team.key, { messages: [] }), 404, 'not_found')
+  test('is served by both origins; that of the Sending API documents it and nothing else', async () => {
+    const atApp = await appliance.call('POST', '/emails/send/batch', team.key, { messages: [] })
+    failure(atApp, 422, 'validation_error')
     failure(await appliance.get(`${appliance.sendOrigin}/api/v1/mailboxes`, team.key), 404, 'not_found')
     const { body } = await appliance.get(`${appliance.sendOrigin}/api/v1/openapi.json`)
     assert.deepEqual(Object.keys(body.paths['/emails/send/batch']), ['post'])

@@ -34,17 +34,40 @@ const listEmails = route({
     ...{ after, before },
     mailbox_id: { ...Id('mailbox'), description: 'Messages sent from this mailbox; 404 when it is not of the team.' },
     tag: TagQuery,
+    status: EmailJson.properties.status,
+    metadata: Type.String({
+      pattern: '^[^:"\\x00-\\x1f\\x7f]{1,64}:[^\\x00-\\x1f\\x7f]{1,256}$',
+      description: 'Messages whose metadata has this member at its first level: `name:value`.',
+      examples: ['order:117'],
+    }),
+    internet_message_id: Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: 'The message with this Message-ID, with or without angle brackets.',
+    }),
+    q: Type.String({ minLength: 1, maxLength: 256, description: 'Words of the sender, a recipient or the subject.' }),
   }),
   reply: { schema: listOf(EmailJson) },
   async handle({ query, after: position, principal, app }) {
-    const { mailbox_id: mailboxId, tag, limit } = query
+    const { mailbox_id: mailboxId, tag, limit, status, metadata, internet_message_id: messageId, q: search } = query
     if (mailboxId !== undefined && !app.directory.mailboxes.wasOf(principal.teamId, mailboxId))
       throw notFound('mailbox')
-    const filter = { ...timeRange(query), mailboxId, tag: tag === undefined ? undefined : readTag(tag) }
+    const filter = {
+      ...{ ...timeRange(query), mailboxId, status, search },
+      tag: tag === undefined ? undefined : readTag(tag),
+      metadata: metadata === undefined ? undefined : memberOf(metadata),
+      internetMessageId: messageId?.trim().replace(/^<|>$/g, ''),
+    }
     const page = await app.outbound.log.sentMessages.list(principal.teamId, filter, { limit, after: position })
     return { items: page.items.map(presentSentMessage), next: page.next }
   },
 })
+
+/** @param text `name:value` */
+function memberOf(text: string): { name: string; value: string } {
+  const colon = text.indexOf(':')
+  return { name: text.slice(0, colon), value: text.slice(colon + 1) }
+}
 
 const readEmail = route({
   method: 'GET',

@@ -40,6 +40,18 @@ export function people(description: string, { minItems = 0, maxItems = ADDRESSES
   return Type.Array(Person, { minItems, maxItems, description })
 }
 
+const HeadersByName = Type.Record(Type.String(), Type.String({ maxLength: HEADER_VALUE_MAX }), {
+  maxProperties: HEADERS_MAX,
+})
+/** As responses have them. */
+const HeaderList = Type.Array(
+  Type.Object(
+    { name: Type.String(), value: Type.String({ maxLength: HEADER_VALUE_MAX }) },
+    { additionalProperties: false },
+  ),
+  { maxItems: HEADERS_MAX },
+)
+
 /** Members common to both ways of sending. */
 export const mailMembers = {
   subject: Type.String({
@@ -62,6 +74,11 @@ export const mailMembers = {
         'Reply-To, In-Reply-To, References and List-* are allowed.',
     }),
   ),
+  headers: Type.Optional(
+    Type.Union([HeadersByName, HeaderList], {
+      description: 'The same as `custom_headers`: by name, or as a list like that of responses. Send one of the two.',
+    }),
+  ),
 }
 
 /** Members of an attachment in the body. */
@@ -73,6 +90,9 @@ export const fileMembers = {
   }),
   type: Type.Optional(
     Type.String({ minLength: 1, maxLength: 255, description: 'Media type; derived from the extension by default.' }),
+  ),
+  content_type: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'The same as `type`, named as in responses.' }),
   ),
   encoding: Type.Optional(Words(['base64'], 'Encoding of `content`.')),
 }
@@ -183,6 +203,7 @@ export interface MailBody {
   text_body?: string
   html_body?: string
   custom_headers?: Record<string, string>
+  headers?: Record<string, string> | { name: string; value: string }[]
   attachments?: MailAttachment[]
   send_at?: string
   undo_seconds?: number
@@ -215,7 +236,7 @@ export function readMail(given: MailBody, rules: AttachmentRules): ReadMail {
     subject: given.subject,
     textBody: textOf(given.text_body),
     htmlBody: textOf(given.html_body),
-    headers: given.custom_headers ?? {},
+    headers: headersOf(given),
     attachments: attachments.map((file, index) => attachmentOf(file, `attachments.${index}`, rules)),
     returnPath: null,
     inReplyTo: null,
@@ -229,8 +250,21 @@ export function readMail(given: MailBody, rules: AttachmentRules): ReadMail {
   return { mail, uploads }
 }
 
+/** @throws ProductError validation_error */
+function headersOf({ custom_headers: custom, headers }: MailBody): Record<string, string> {
+  if (headers === undefined) return custom ?? {}
+  if (custom !== undefined) {
+    throw invalid('headers', 'forbidden_value', 'Send header fields in `headers` or in `custom_headers`, not in both.')
+  }
+  if (!Array.isArray(headers)) return headers
+  const names = new Set(headers.map(({ name }) => name))
+  if (names.size < headers.length) throw invalid('headers', 'duplicate', 'A header is there twice. Send each once.')
+  return Object.fromEntries(headers.map(({ name, value }) => [name, value]))
+}
+
 function attachmentOf(file: MailAttachment, field: string, rules: AttachmentRules): EncodedAttachment {
-  const { filename, type, content, blob_id: blobId, disposition = 'attachment', content_id: contentId = null } = file
+  const { filename, content, blob_id: blobId, disposition = 'attachment', content_id: contentId = null } = file
+  const type = file.type ?? file.content_type
   if (content === undefined && blobId === undefined) {
     const message = 'An attachment has no content. Send content or a blob_id.'
     throw rules.missing({ field: `${field}.content`, code: 'required', message })

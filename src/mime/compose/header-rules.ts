@@ -23,6 +23,12 @@ const FORBIDDEN = new RegExp(
   'i',
 )
 
+/** RFC 2369 §3.2: addresses in angle brackets, separated by commas. Readers offer https and mailto. */
+const UNSUBSCRIBE =
+  /^\s*<(?:https?:\/\/[^\s<>]+|mailto:[^\s<>]+)>(?:\s*,\s*<(?:https?:\/\/[^\s<>]+|mailto:[^\s<>]+)>)*\s*$/i
+/** RFC 8058 §3.1. */
+const ONE_CLICK = 'List-Unsubscribe=One-Click'
+
 /** Validated custom headers. Fields the draft has members for are returned separately. */
 export interface CheckedHeaders {
   headers: DraftHeader[]
@@ -66,6 +72,13 @@ function checkValue(path: string, name: string, value: string): string {
   // RFC 2369, RFC 2919: programs parse these fields, and an encoded word is not a URL.
   if (/^list-/i.test(name) && (/[^\t -~]/.test(value) || hasLongWord(value))) {
     throw invalid(path, 'invalid_format', `${name} takes ASCII only, and no word above ${WORD_MAX} characters.`)
+  }
+  if (/^list-unsubscribe$/i.test(name) && !UNSUBSCRIBE.test(value)) {
+    const form = '<https://example.com/leave?id=1>, <mailto:leave@example.com>'
+    throw invalid(path, 'invalid_format', `${name} takes https or mailto addresses in angle brackets, such as ${form}.`)
+  }
+  if (/^list-unsubscribe-post$/i.test(name) && value.trim() !== ONE_CLICK) {
+    throw invalid(path, 'invalid_format', `${name} takes the value ${ONE_CLICK} only.`)
   }
   return withoutControls(value)
 }

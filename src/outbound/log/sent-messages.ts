@@ -1,5 +1,6 @@
 // Reads the messages a team has sent: one row for each message, whatever the number of its recipients.
 
+import { searchWords } from '../../base/words.ts'
 import type { Db } from '../../db/db.ts'
 import { type PageKey, pageOf } from '../../db/page.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
@@ -36,6 +37,30 @@ export interface SentMessageFilter {
   to?: number
   mailboxId?: string
   tag?: TagFilter
+  status?: SubmissionStatus
+  /** Words of the subject, the sender or a recipient. */
+  search?: string
+  /** A member of the metadata and its value. */
+  metadata?: { name: string; value: string }
+  /** Without angle brackets. */
+  internetMessageId?: string
+}
+
+const PENDING = `EXISTS (SELECT 1 FROM deliveries d WHERE d.email = emails.n AND d.status = 'pending')`
+const TRIED = 'EXISTS (SELECT 1 FROM deliveries d WHERE d.email = emails.n AND d.attempts > 0)'
+const SOME_SENT = `EXISTS (SELECT 1 FROM deliveries d WHERE d.email = emails.n AND d.status = 'sent')`
+const SOME_UNSENT = `EXISTS (SELECT 1 FROM deliveries d WHERE d.email = emails.n AND d.status <> 'sent')`
+const DONE = `canceled_at IS NULL AND NOT ${PENDING}`
+
+/** What `submissionStatus` derives from the deliveries, as conditions; those of messages that wait have a time. */
+const HAVE_STATUS: Readonly<Record<SubmissionStatus, string>> = {
+  canceled: 'canceled_at IS NOT NULL',
+  sending: `canceled_at IS NULL AND ${PENDING} AND ${TRIED}`,
+  scheduled: `canceled_at IS NULL AND ${PENDING} AND NOT ${TRIED} AND coalesce(send_at, queued_at) > ?`,
+  queued: `canceled_at IS NULL AND ${PENDING} AND NOT ${TRIED} AND coalesce(send_at, queued_at) <= ?`,
+  sent: `${DONE} AND ${SOME_SENT} AND NOT ${SOME_UNSENT}`,
+  partially_sent: `${DONE} AND ${SOME_SENT} AND ${SOME_UNSENT}`,
+  failed: `${DONE} AND NOT ${SOME_SENT}`,
 }
 
 const SENT = EMAILS.and('tags', 'metadata', 'send_at', 'canceled_at')
@@ -65,9 +90,11 @@ export class SentMessages {
       const { sql, values } = tagCondition('tags', filter.tag)
       where.add(sql, ...values)
     }
+    this.#addContent(where, filter)
     if (after !== null) where.add('(queued_at, n) < (?, ?)', ...after)
     // These filters may match few messages, so that the query examines many.
-    const isShort = filter.mailboxId === undefined && filter.tag === undefined
+    const { mailboxId, tag, status, search, metadata, internetMessageId } = filter
+    const isShort = [mailboxId, tag, status, search, metadata, internetMessageId].every((one) => one === undefined)
     const rows = await (isShort ? this.#db.read : this.#db.scan).all<Row>(
       `SELECT ${SENT.columns} FROM emails WHERE ${where.sql} ORDER BY queued_at DESC, n DESC LIMIT ?`,
       [...where.values, limit + 1],
@@ -79,6 +106,21 @@ export class SentMessages {
       (row) => [row.queued_at, row.n],
       (row) => this.#present(row, deliveries.get(row.n) ?? []),
     )
+  }
+
+  #addContent(where: Where, { status, search, metadata, internetMessageId }: SentMessageFilter): void {
+    if (status !== undefined) {
+      const isWaiting = status === 'scheduled' || status === 'queued'
+      where.add(HAVE_STATUS[status], ...(isWaiting ? [this.#deps.trustedClock.now()] : []))
+    }
+    for (const word of searchWords(search ?? '')) {
+      where.add('EXISTS (SELECT 1 FROM deliveries d WHERE d.email = emails.n AND instr(d.words, ?) > 0)', word)
+    }
+    if (metadata !== undefined) {
+      const path = `$."${metadata.name.replaceAll('"', '')}"`
+      where.add('CAST(json_extract(metadata, ?) AS TEXT) = ?', path, metadata.value)
+    }
+    if (internetMessageId !== undefined) where.add('internet_message_id = ?', internetMessageId)
   }
 
   /** A message with all its recipients; undefined when the team has no such message. */

@@ -1,0 +1,88 @@
+// What responses call a header or a media type, requests take by the same name; sent messages are looked for by what programs know of them.
+
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { type Json, startAppliance } from '../support/appliance.ts'
+import { data, issues, walk } from './expect.ts'
+
+const appliance = await startAppliance()
+after(() => appliance.close())
+const team = await appliance.team()
+await team.domain('shop.test')
+const ana = await team.mailbox('ana@shop.test')
+const mail = { from: 'news@shop.test', to: ana.email, subject: 'Order', text_body: 'Hello' }
+const post = (more: object) => appliance.call('POST', '/emails/send', team.key, { ...mail, ...more })
+const send = async (more: object) => data<{ message_id: string }>(await post(more), 202).message_id
+
+async function received(subject: string): Promise<Json> {
+  await appliance.settle()
+  const [found] = await walk<Json>(appliance, `/mailbox/messages?q=subject:${subject}`, ana.key)
+  return data<Json>(await appliance.get(`/mailbox/messages/${found.id}?include=headers,attachments`, ana.key))
+}
+
+describe('the names of responses', () => {
+  test('are taken by requests', async () => {
+    const attachments = [{ filename: 'a.csv', content_type: 'text/plain', content: 'YQ==' }]
+    await send({ subject: 'Named', headers: { 'X-Order': '117' }, attachments })
+    const named = await received('Named')
+    assert.equal(named.attachments[0].content_type, 'text/plain')
+    assert.ok(named.headers.some(({ name, value }: Json) => name === 'X-Order' && value === '117'))
+    await send({ subject: 'Listed', headers: [{ name: 'X-Order', value: '118' }] })
+    assert.ok((await received('Listed')).headers.some(({ value }: Json) => value === '118'))
+  })
+
+  test('are not mixed with the former ones', async () => {
+    const both = await post({ headers: { 'X-A': '1' }, custom_headers: { 'X-A': '1' } })
+    issues(both, 422, 'validation_error', ['headers forbidden_value'])
+    const twice = [1, 2].map((n) => ({ name: 'X-A', value: String(n) }))
+    issues(await post({ headers: twice }), 422, 'validation_error', ['headers duplicate'])
+  })
+})
+
+test('List-Unsubscribe takes addresses in angle brackets', async () => {
+  for (const value of [
+    'https://shop.test/leave',
+    '<leave@shop.test>',
+    '<javascript:x>',
+    '<https://a.test> <https://b.test>',
+  ]) {
+    const refused = await post({ custom_headers: { 'List-Unsubscribe': value } })
+    issues(refused, 422, 'validation_error', ['custom_headers.List-Unsubscribe invalid_format'])
+  }
+  const wrong = { 'List-Unsubscribe': '<https://a.test/>', 'List-Unsubscribe-Post': 'yes' }
+  issues(await post({ custom_headers: wrong }), 422, 'validation_error', [
+    'custom_headers.List-Unsubscribe-Post invalid_format',
+  ])
+  await send({
+    custom_headers: {
+      'List-Unsubscribe': '<https://shop.test/leave?id=1>, <mailto:leave@shop.test>',
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    },
+  })
+})
+
+describe('sent messages', () => {
+  test('are filtered by status, text, metadata and Message-ID', async () => {
+    const metadata = { order: 117, paid: 'yes' }
+    const sent = await send({ subject: 'Receipt for boats', metadata })
+    const later = await send({ subject: 'Reminder', send_at: new Date(Date.now() + 86_400_000).toISOString() })
+    const canceled = await send({ subject: 'Mistake', send_at: new Date(Date.now() + 86_400_000).toISOString() })
+    data(await appliance.call('POST', `/emails/${canceled}/cancel`, team.key))
+    await appliance.settle()
+    const ids = async (query: string) => (await walk<Json>(appliance, `/emails?${query}`, team.key)).map(({ id }) => id)
+    assert.ok((await ids('status=sent')).includes(sent))
+    assert.deepEqual(await ids('status=scheduled'), [later])
+    assert.deepEqual(await ids('status=canceled'), [canceled])
+    assert.deepEqual(await ids('status=failed'), [])
+    assert.deepEqual(await ids('q=boats'), [sent])
+    assert.deepEqual(await ids('metadata=order:117'), [sent])
+    assert.deepEqual(await ids('metadata=paid:yes&status=sent'), [sent])
+    assert.deepEqual(await ids('metadata=paid:no'), [])
+    const { internet_message_id: messageId } = data<Json>(await appliance.get(`/emails/${sent}`, team.key))
+    assert.deepEqual(await ids(`internet_message_id=${encodeURIComponent(messageId)}`), [sent])
+    // Every message has the status by which it is found.
+    for (const { id, status } of await walk<Json>(appliance, '/emails', team.key)) {
+      assert.ok((await ids(`status=${status}`)).includes(id), `${id} ${status}`)
+    }
+  })
+})
