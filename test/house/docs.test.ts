@@ -168,7 +168,7 @@ test('paths of the API', () => {
 
 test('files and folders that the plan, the design and CONTRIBUTING.md name', () => {
   /** Paths in the data folder, in the built program and of the API. */
-  const others = new Set(['restoring/', 'dist/', 'dist/build.json', 'openapi.json'])
+  const others = new Set(['restoring/', 'settings.json', 'dist/', 'dist/build.json', 'openapi.json'])
   const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: object }
   const isPath = (word: string) =>
     /^[\w.-]+(?:\/[\w.-]*)+$|^[\w-]+\.(?:ts|js|json|md)$/.test(word) &&

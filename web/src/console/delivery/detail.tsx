@@ -121,16 +121,20 @@ function Server({ row, filters }: { row: DeliveryLogDetail; filters: Filters }) 
         <Fact name={server.message}>
           <CodeValue text={row.message_id} what={server.idOfMessage} />
         </Fact>
-        {tags.length > 0 && (
-          <Fact name={server.tags}>
-            {tags.map(([name, value]) => (
-              <a key={name} class="tag-link" href={`?${new URLSearchParams({ tag: `${name}:${value}` })}`}>
-                {`${name}: ${value}`}
-              </a>
-            ))}
-          </Fact>
-        )}
+        {tags.length > 0 && <Tags tags={tags} />}
       </dl>
     </section>
+  )
+}
+
+function Tags({ tags }: { tags: readonly [name: string, value: string][] }) {
+  return (
+    <Fact name={words.server.tags}>
+      {tags.map(([name, value]) => (
+        <a key={name} class="tag-link" href={`?${new URLSearchParams({ tag: `${name}:${value}` })}`}>
+          {`${name}: ${value}`}
+        </a>
+      ))}
+    </Fact>
   )
 }
