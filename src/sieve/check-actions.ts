@@ -43,7 +43,9 @@ const ACTIONS: Readonly<Record<string, ActionRule>> = {
       ...FLAGS,
       ...COPY,
       create: { group: 'create', needs: 'mailbox' },
-      specialuse: { group: 'specialuse', takes: 'string', needs: 'special-use' },
+      // RFC 9042 §4.1: a folder is named by its id or by its use, not by both.
+      specialuse: { group: 'folder by', takes: 'string', needs: 'special-use' },
+      mailboxid: { group: 'folder by', takes: 'string', needs: 'mailboxid' },
     },
     takes: [['string', 'the folder']],
     make: fileinto,
@@ -148,7 +150,9 @@ function flagsOf({ tags }: ParsedArguments): string[] | null {
 function fileinto(read: ParsedArguments, checker: ScriptChecker): SieveStep | null {
   const { tags, positional } = read
   // RFC 8579 §4: where there is a folder with that use, it is taken; here a role is found by its name.
-  const use = tags.get('specialuse')
+  const named = tags.get('folder by')
+  const use = named?.tag === 'specialuse' ? named : undefined
+  const byId = named?.tag === 'mailboxid' ? { folderId: named.strings[0]! } : {}
   const role = use && specialUse(use.strings[0]!)
   if (use !== undefined && role === undefined) {
     checker.wrong(use.at, 'There is no special use of that name here.')
@@ -156,7 +160,7 @@ function fileinto(read: ParsedArguments, checker: ScriptChecker): SieveStep | nu
   }
   const folder = role ?? folderPath(positional[0]!.strings[0]!)
   if (folder !== null && folder !== '') {
-    return { do: 'fileinto', folder, copy: tags.has('copy'), create: tags.has('create'), flags: flagsOf(read) }
+    return { do: 'fileinto', folder, ...byId, copy: tags.has('copy'), create: tags.has('create'), flags: flagsOf(read) }
   }
   checker.wrong(positional[0]!.at, 'This is not a valid folder name.')
   return null

@@ -7,7 +7,7 @@ import { fieldNames, INDEX_TAGS, indexOf, MATCH_TAGS, matchOf, PART_TAGS, partOf
 import { DATE_PARTS, readZone } from './dates.ts'
 import { EXTENSIONS, whyAbsent } from './extensions.ts'
 import { flagsIn } from './flags.ts'
-import { folderPath } from './folder-path.ts'
+import { folderPath, idName } from './folder-path.ts'
 import { isLate, makeLate } from './late.ts'
 import type { SieveCommand } from './parser.ts'
 import type { SieveMatch, SieveSource, SieveTest } from './script.ts'
@@ -81,6 +81,11 @@ const RULES: Readonly<Record<string, TestRule>> = {
     make: flagTest,
   },
   mailboxexists: { needs: 'mailbox', takes: [['strings', 'the folders']], make: folderTest },
+  mailboxidexists: {
+    needs: 'mailboxid',
+    takes: [['strings', 'the ids']],
+    make: ({ positional }) => ({ is: 'folders', names: positional[0]!.strings.map(idName) }),
+  },
   specialuse_exists: {
     needs: 'special-use',
     takes: [['strings', 'the uses']],
@@ -112,6 +117,12 @@ const RULES: Readonly<Record<string, TestRule>> = {
     make: (read, _, checker) =>
       matching({ of: 'environment', name: read.positional[0]!.strings[0]!.toLowerCase() }, read, checker),
   },
+  spamtest: {
+    needs: 'spamtest',
+    tags: MATCH_TAGS,
+    takes: [['string', 'the level']],
+    make: (read, _, checker) => matching({ of: 'spam' }, read, checker),
+  },
   ihave: { needs: 'ihave', takes: [['strings', 'the extensions']], make: haveTest },
   duplicate: {
     needs: 'duplicate',
@@ -142,11 +153,11 @@ export function checkTest(command: SieveCommand, checker: ScriptChecker): SieveT
 }
 
 function lateTest(command: SieveCommand, checker: ScriptChecker): SieveTest | null {
-  if (command.name !== 'mailboxexists') {
+  if (command.name !== 'mailboxexists' && command.name !== 'mailboxidexists') {
     return { is: 'late', make: (expand) => makeLate(command, checker, expand, checkTest) }
   }
   // The folders are looked up before the script runs.
-  checker.wrong(command.at, '"mailboxexists" takes no variables here.')
+  checker.wrong(command.at, `"${command.name}" takes no variables here.`)
   return null
 }
 

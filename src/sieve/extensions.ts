@@ -20,6 +20,8 @@ export type Extension =
   | 'environment'
   | 'special-use'
   | 'vacation'
+  | 'spamtest'
+  | 'mailboxid'
   | 'comparator-i;ascii-numeric'
   | 'comparator-i;octet'
   | 'comparator-i;ascii-casemap'
@@ -45,6 +47,8 @@ export const EXTENSIONS: ReadonlySet<string> = new Set<Extension>([
   'environment',
   'special-use',
   'vacation',
+  'spamtest',
+  'mailboxid',
   'comparator-i;ascii-numeric',
   'comparator-i;octet',
   'comparator-i;ascii-casemap',
@@ -59,6 +63,8 @@ const ABSENT = new Map([
   ['reject', NO_REJECT],
   ['ereject', NO_REJECT],
   ['vacation-seconds', SECONDS],
+  ['spamtestplus', 'Use "spamtest" with levels from 1 to 10.'],
+  ['virustest', 'Infected messages are refused before a script runs.'],
   ['enotify', NOTICES],
   ['notify', NOTICES],
   ['regex', 'Use ":matches" with * and ? instead.'],

@@ -6,3 +6,11 @@ import { textOf } from './encoded.ts'
 export function folderPath(written: string): string | null {
   return textOf(written)?.normalize('NFC') ?? null
 }
+
+/** What stands for the id of a folder (RFC 9042) among the paths a script tests: no path has such a character. */
+const ID_MARK = '\0'
+
+export const idName = (id: string) => `${ID_MARK}${id}`
+
+/** The id that a name of `idName` stands for; null for a path. */
+export const idIn = (name: string) => (name.startsWith(ID_MARK) ? name.slice(ID_MARK.length) : null)

@@ -14,8 +14,8 @@ export interface ScriptCall {
   folders: string[]
 }
 
-/** Where a copy is filed: into the default folder, or into the folder with that path. */
-export type FilingTarget = { kind: 'default' } | { kind: 'folder'; path: string; create: boolean }
+/** Where a copy is filed: into the default folder, or into the folder with that id, or else with that path. */
+export type FilingTarget = { kind: 'default' } | { kind: 'folder'; path: string; id?: string; create: boolean }
 
 /** Redirects of one run: also what ManageSieve announces (RFC 5804 §1.7). */
 export const REDIRECTS_MAX = 5
@@ -38,7 +38,7 @@ export interface SieveOutcome {
   /** Ids of the message that are remembered with this outcome (RFC 7352). Absent without any. */
   ids?: TrackedId[]
   /**
-   * The script asks whether an id was seen before, which is known when the message is stored: one of these outcomes holds then. The
+   * The script asks whether an id was seen before, or for the level of spam, which is known when the message is stored: one of these outcomes holds then. The
    * members of the outcome itself are those of an id that was not.
    */
   question?: { id: string; seen: SieveOutcome; unseen: SieveOutcome }

@@ -17,6 +17,7 @@ import {
 } from './outcome.ts'
 import type { DeletedHeader, DuplicateTest, ScriptVacation, SieveProgram, SieveStep, SieveTest } from './script.ts'
 import { countOf, type SourceContext, valuesOf } from './sources.ts'
+import { askedLevel, idQuestions } from './spam-level.ts'
 import { ScriptVariables } from './variables.ts'
 
 /** What is the same for the scripts of all recipients. */
@@ -73,7 +74,7 @@ export function runScript(
   }
 }
 
-/** The script asks whether an id was seen, and nothing is assumed yet. */
+/** The script asks whether an id was seen, or how much spam the message is, and nothing is assumed yet. */
 class Undecided extends Error {
   readonly id: string
 
@@ -173,7 +174,15 @@ class Run {
       case 'fileinto':
         // RFC 3894 3: ":copy" keeps the implicit keep.
         if (!step.copy) this.#implicitKeep = false
-        this.#put({ kind: 'folder', path: step.folder, create: step.create }, step.flags)
+        this.#put(
+          {
+            kind: 'folder',
+            path: step.folder,
+            ...(step.folderId === undefined ? {} : { id: step.folderId }),
+            create: step.create,
+          },
+          step.flags,
+        )
         break
       case 'late':
         this.#step(step.make((text) => this.#expand(text)))
@@ -242,7 +251,7 @@ class Run {
   }
 
   #put(target: FilingTarget, flags: string[] | null): void {
-    const key = target.kind === 'default' ? '' : target.path
+    const key = target.kind === 'default' ? '' : JSON.stringify([target.path, target.id])
     const known = this.#targets.get(key)?.target
     const create = target.kind === 'folder' && (target.create || (known?.kind === 'folder' && known.create))
     const merged: FilingTarget = target.kind === 'folder' ? { ...target, create } : target
@@ -347,7 +356,7 @@ class Run {
     const id = hash('sha256', [handle, kind, value].join('\n')).slice(0, ID_LENGTH)
     const seen = this.#answers.get(id)
     if (seen === undefined) {
-      if (this.#answers.size >= QUESTIONS_MAX)
+      if (idQuestions(this.#answers) >= QUESTIONS_MAX)
         throw new SieveRuntimeError(`A script can ask for at most ${QUESTIONS_MAX} ids of a message.`)
       throw new Undecided(id)
     }
@@ -355,12 +364,19 @@ class Run {
     return seen
   }
 
+  #spamLevel(): number {
+    const asked = askedLevel(this.#answers)
+    if ('ask' in asked) throw new Undecided(asked.ask)
+    return asked.level
+  }
+
   get #sources(): SourceContext {
     const { mailFrom, rcptTo, receivedAt = 0, environment = NO_ITEMS } = this.#context
     const { variables } = this.#frame
     const flags = (names: readonly string[] | null) =>
       names === null ? this.#flags.values() : byLowerCase(flagsIn(names.map((name) => variables.get(name)))).values()
-    return { view: this.#view, meter: this.#meter, mailFrom, rcptTo, receivedAt, environment, flags }
+    const spamLevel = () => this.#spamLevel()
+    return { view: this.#view, meter: this.#meter, mailFrom, rcptTo, receivedAt, environment, spamLevel, flags }
   }
 }
 

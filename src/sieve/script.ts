@@ -34,6 +34,8 @@ export type SieveSource =
   /** `name` null: the current date. */
   | { of: 'date'; name: string | null; zone: SieveZone; part: string; at?: FieldIndex }
   | { of: 'environment'; name: string }
+  /** RFC 5235. */
+  | { of: 'spam' }
 
 /** RFC 7352: what identifies a message that has been seen. */
 export interface DuplicateTest {
@@ -92,7 +94,8 @@ export type SieveStep =
   | { do: 'choose'; branches: { test: SieveTest | null; steps: SieveStep[] }[] }
   | { do: 'stop' | 'discard' | 'return' }
   | { do: 'keep'; flags: string[] | null }
-  | { do: 'fileinto'; folder: string; copy: boolean; create: boolean; flags: string[] | null }
+  /** `folderId`: of the folder that is taken where it exists (RFC 9042). */
+  | { do: 'fileinto'; folder: string; folderId?: string; copy: boolean; create: boolean; flags: string[] | null }
   | { do: 'redirect'; address: string; copy: boolean }
   | { do: 'flags'; how: 'set' | 'add' | 'remove'; flags: string[]; variable: string | null }
   | { do: 'set'; name: string; value: string }

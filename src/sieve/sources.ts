@@ -15,6 +15,8 @@ export interface SourceContext {
   /** ms */
   receivedAt: number
   environment: ReadonlyMap<string, string>
+  /** RFC 5235 §2.2. */
+  spamLevel(): number
   /** Those of the message, or those in variables. */
   flags(variables: readonly string[] | null): Iterable<string>
   meter: WorkMeter
@@ -62,6 +64,9 @@ export function* valuesOf(source: SieveSource, context: SourceContext): Generato
       return
     case 'date':
       yield* dates(source, context)
+      return
+    case 'spam':
+      yield new SieveValue(String(context.spamLevel()))
       return
     case 'environment': {
       // RFC 5183 §4: an unknown item makes the test false.

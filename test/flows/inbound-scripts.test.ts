@@ -324,6 +324,52 @@ test('a script sees ids again, once stored, within their time, also of messages 
   assert.equal((await found(box)).at(-1)!.in, 'Inbox')
 })
 
+test('a script sorts by the level of spam, which is known when the message is stored', async () => {
+  const box = await mailbox(
+    [
+      'require ["spamtest", "fileinto", "mailbox", "relational", "comparator-i;ascii-numeric"];',
+      'if spamtest :value "ge" :comparator "i;ascii-numeric" "6" { fileinto :create "Spam"; }',
+      'elsif spamtest :value "ge" :comparator "i;ascii-numeric" "3" { fileinto :create "Perhaps"; }',
+    ].join('\n'),
+  )
+  await arrive(box, { subject: 'clean' })
+  await arrive(box, { subject: 'SHOUTED AND LATE', from: 'bob@plain.example' })
+  await arrive(box, { subject: 'forged', from: 'bob@junk.test' })
+  assert.deepEqual(
+    (await found(box)).map((one) => [one.subject, one.in]),
+    [
+      ['clean', 'Inbox'],
+      ['SHOUTED AND LATE', 'Perhaps'],
+      ['forged', 'Spam'],
+    ],
+  )
+})
+
+test('a script files by the id of a folder, whatever it is called, and by its name when it is gone', async () => {
+  const box = await team.mailbox(`m${count++}@in.test`)
+  const id = await folder(box, 'Bills')
+  await script(
+    box,
+    [
+      'require ["mailboxid", "fileinto", "mailbox", "imap4flags"];',
+      `if mailboxidexists "${id}" { addflag "$there"; }`,
+      'if mailboxidexists "fld_none" { discard; }',
+      `fileinto :mailboxid "${id}" :create "Bills of old";`,
+    ].join('\n'),
+  )
+  data(await appliance.call('PATCH', `/mailbox/folders/${id}`, box.key, { name: 'Invoices' }))
+  await arrive(box, { subject: 'renamed' })
+  data(await appliance.call('DELETE', `/mailbox/folders/${id}?on_messages=trash`, box.key))
+  await arrive(box, { subject: 'gone' })
+  const last = (await found(box)).filter((one) => one.in !== 'Trash')
+  assert.deepEqual(
+    last.map((one) => [one.subject, one.in, one.keywords]),
+    [['gone', 'Bills of old', '']],
+  )
+  const [renamed] = (await found(box)).filter(({ subject }) => subject === 'renamed')
+  assert.equal(renamed!.keywords, '$there')
+})
+
 test('an included script counts as it is now', async () => {
   const box = await team.mailbox(`m${count++}@in.test`)
   const put = async (name: string, content: string) =>

@@ -6,6 +6,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { decidedOutcome } from '../../src/sieve/outcome.ts'
+import { levelAnswer } from '../../src/sieve/spam-level.ts'
 import { missingProgram } from '../support/programs.ts'
 import { runScriptOn } from '../support/sieve.ts'
 
@@ -21,6 +23,7 @@ const MAILS = [
     'Subject: [dev] Version 1.0',
     'Date: Tue, 01 Apr 1997 09:06:31 -0800',
     'X-Spam-Score: 12',
+    'X-Spam-Level: 6',
     'X-A: one',
     'X-A: two',
     'X-A: three',
@@ -33,11 +36,12 @@ const MAILS = [
     'Cc: ken@example.com',
     'List-Id: News <news.example.org>',
     'Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=',
+    'X-Spam-Level: 0',
     '',
     'Price: 100 EUR',
     'and more',
   ],
-  ['Subject: none', '', ''],
+  ['Subject: none', 'X-Spam-Level: 3', '', ''],
 ].map((lines) => Buffer.from(lines.join('\r\n')))
 
 /**
@@ -74,15 +78,21 @@ const SCRIPTS = [
   'require "fileinto"; if header :matches "subject" "gr*e" { fileinto "Glob"; }',
   'require ["fileinto", "encoded-character"]; if header :contains "subject" "${unicode:fc}" { fileinto "Encoded"; }',
   'require ["fileinto", "mailbox"]; if not mailboxexists "None" { fileinto :create "Made"; }',
+  'require ["fileinto", "spamtest", "relational", "comparator-i;ascii-numeric"]; if spamtest :value "ge" :comparator "i;ascii-numeric" "6" { fileinto "Spam"; } elsif spamtest :value "eq" :comparator "i;ascii-numeric" "1" { fileinto "Clean"; }',
+  'require ["fileinto", "spamtest"]; if spamtest :is "6" { fileinto "Six"; }',
   'require "vacation"; vacation :days 3 :subject "Away" :handle "h" :addresses ["ken@example.com"] "I am away";',
   'require ["vacation", "fileinto", "variables"]; if header :matches "subject" "[*] *" { vacation :subject "Re: ${2}" "x"; fileinto "Out"; }',
   'require "vacation"; vacation :subject "Gone" text:\nNo one\n.\n; discard;',
   'require ["fileinto", "imap4flags", "variables"]; setflag "v" ["A", "b"]; if hasflag "v" "B" { fileinto "Flag"; }',
 ]
 
+/** Levels of the messages on the scale of RFC 5235, as sieve-test reads them from their header. */
+const LEVELS = [6, 1, 4]
+
 /** What is done, in any order: folders, `keep`, and `redirect` with the address. */
-function ours(script: string, mail: Buffer): string[] {
-  const { targets, redirects = [], vacation, error } = runScriptOn(script, mail, { mailFrom: FROM, rcptTo: TO })
+function ours(script: string, mail: Buffer, level: number): string[] {
+  const outcome = runScriptOn(script, mail, { mailFrom: FROM, rcptTo: TO })
+  const { targets, redirects = [], vacation, error } = decidedOutcome(outcome, (id) => levelAnswer(id, level) ?? false)
   assert.equal(error, null, script)
   return [
     ...targets.map((target) => (target.kind === 'default' ? 'keep' : target.path)),
@@ -116,7 +126,9 @@ test('scripts do the same as with sieve-test', { skip: SIEVE_TEST }, () => {
   const settings = [
     ...['mail_uid = nobody', 'mail_gid = nogroup', `mail_location = maildir:${join(folder, 'mail')}`],
     ...['postmaster_address = postmaster@example.com', 'hostname = mx.example.com', 'recipient_delimiter = +'],
-    ...['plugin {', 'sieve_extensions = +editheader', 'sieve_max_redirects = 5', '}'],
+    ...['plugin {', 'sieve_extensions = +editheader +spamtest', 'sieve_max_redirects = 5'],
+    ...['sieve_spamtest_status_type = score', 'sieve_spamtest_status_header = X-Spam-Level: ([0-9.]+)'],
+    ...['sieve_spamtest_max_value = 10', '}'],
   ]
   writeFileSync(config, `${settings.join('\n')}\n`)
   const files = MAILS.map((mail, index) => {
@@ -128,7 +140,11 @@ test('scripts do the same as with sieve-test', { skip: SIEVE_TEST }, () => {
     const file = join(folder, `s${number}.sieve`)
     writeFileSync(file, script)
     for (const [index, mail] of MAILS.entries()) {
-      assert.deepEqual(ours(script, mail), theirs(config, file, files[index]!), `message ${index}: ${script}`)
+      assert.deepEqual(
+        ours(script, mail, LEVELS[index]!),
+        theirs(config, file, files[index]!),
+        `message ${index}: ${script}`,
+      )
     }
   }
 })

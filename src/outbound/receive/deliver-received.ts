@@ -8,6 +8,7 @@ import { domainOf, parseMailbox } from '../../mime/address.ts'
 import { SUBJECT_MAX } from '../../mime/compose/draft-rules.ts'
 import { clean } from '../../mime/one-line.ts'
 import { decidedOutcome, type SieveOutcome } from '../../sieve/outcome.ts'
+import { levelAnswer, spamLevel } from '../../sieve/spam-level.ts'
 import type { DeliveryResult, DeliveryTarget, IncomingMessage, RecordResults } from '../../store/mailbox/delivery.ts'
 import type { ForwardingRecord } from '../../store/mailbox/forwarding-record.ts'
 import type { Account } from '../../store/rows/records.ts'
@@ -151,7 +152,9 @@ export class ReceivedDelivery {
   #decided(reader: Reader, { inspection }: IncomingMessage, target: DeliveryTarget): DeliveryTarget {
     const { scriptOutcome } = target
     if (!scriptOutcome) return target
-    const outcome = decidedOutcome(scriptOutcome, (id) => this.#wasSeen(reader, target, id))
+    const level = spamLevel(target.spam, this.#deps.config.SPAM_JUNK_SCORE)
+    const answer = (id: string) => levelAnswer(id, level) ?? this.#wasSeen(reader, target, id)
+    const outcome = decidedOutcome(scriptOutcome, answer)
     const content = outcome.edited === undefined ? undefined : inspection.edited?.[outcome.edited]
     const { forward, ...rest } = target
     const isForwarded = forward !== undefined && !isDiscarded(outcome)

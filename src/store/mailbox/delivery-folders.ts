@@ -2,6 +2,7 @@
 
 import { ProductError } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
+import { idIn } from '../../sieve/folder-path.ts'
 import type { FilingTarget, SieveOutcome } from '../../sieve/outcome.ts'
 import type { FolderKey, Folders } from '../rows/folders.ts'
 import type { Account } from '../rows/records.ts'
@@ -24,6 +25,7 @@ interface Deps {
 interface FolderIndex {
   byPath: Map<string, FolderKey>
   byRole: Map<string, FolderPath>
+  byId: Map<string, FolderPath>
 }
 
 type FolderPath = FolderKey & { path: string }
@@ -81,10 +83,13 @@ export function resolveFolders(
   }
 }
 
-/** The paths of `paths` that name an existing folder. */
+/** The paths of `paths`, and the ids in the form of `idName`, that name an existing folder. */
 export function existingFolders(folders: Folders, account: Account, paths: readonly string[]): string[] {
   const index = indexFolders(folders.paths(account))
-  return paths.filter((path) => findFolder(index, path) !== undefined)
+  return paths.filter((path) => {
+    const id = idIn(path)
+    return id === null ? findFolder(index, path) !== undefined : index.byId.has(id)
+  })
 }
 
 function findOrCreateFolders(
@@ -106,13 +111,19 @@ function findOrCreateFolders(
     folderEdits.createIn(tx, account, { name, parentId })
     index = indexFolders(folders.paths(account, tx))
   }
-  const resolved = targets.map((target) => (target.kind === 'folder' ? findFolder(index, target.path)! : defaultFolder))
+  const resolved = targets.map((target) => (target.kind === 'folder' ? folderOf(index, target)! : defaultFolder))
   return [...new Map(resolved.map(({ n, id, role }) => [n, { n, id, role }])).values()]
 }
 
+/** RFC 9042 §4: the folder with the id, or else the one of the name. */
+function folderOf(index: FolderIndex, { path, id }: FilingTarget & { kind: 'folder' }): FolderKey | undefined {
+  return (id === undefined ? undefined : index.byId.get(id)) ?? findFolder(index, path)
+}
+
 /** The missing folders of a path, outermost first. @throws FolderUnavailable */
-function missingFolders(index: FolderIndex, { path, create }: FilingTarget & { kind: 'folder' }): MissingFolder[] {
-  if (findFolder(index, path)) return []
+function missingFolders(index: FolderIndex, target: FilingTarget & { kind: 'folder' }): MissingFolder[] {
+  const { path, create } = target
+  if (folderOf(index, target)) return []
   if (!create) throw new FolderUnavailable(`Folder "${path.slice(0, 100)}" does not exist.`)
   const names = path.split('/')
   if (names.length > DEPTH_MAX) throw new FolderUnavailable(`Folders can be nested at most ${DEPTH_MAX} levels deep.`)
@@ -148,5 +159,6 @@ function findFolder({ byPath, byRole }: FolderIndex, path: string): FolderKey | 
 
 function indexFolders(folders: readonly FolderPath[]): FolderIndex {
   const byRole = folders.flatMap((folder) => (folder.role === null ? [] : [[folder.role, folder] as const]))
-  return { byPath: new Map(folders.map((folder) => [folder.path, folder])), byRole: new Map(byRole) }
+  const byPath = new Map(folders.map((folder) => [folder.path, folder]))
+  return { byPath, byRole: new Map(byRole), byId: new Map(folders.map((folder) => [folder.id, folder])) }
 }
