@@ -72,6 +72,27 @@ for (const kind of ['refusedContents', 'refused'] as const) {
   })
 }
 
+test('messages whose flags the server refuses are told, and their changes are followed when it gives them', async () => {
+  for (const abilities of [{ qresync: false }, { qresync: false, condstore: false }]) {
+    const mailbox = await models.attach(abilities, (account) => fill(account, 5))
+    await mailbox.settle(1)
+    const { account } = mailbox
+    account.refused.add(2)
+    for (const uid of [2, 3]) account.setFlags('INBOX', uid, { add: ['\\Flagged'], remove: [] })
+    models.clock.leap(HOUR_MS)
+    await mailbox.settle(1)
+    assert.equal(mailbox.here().filter((line) => line.includes('flagged')).length, 1)
+    const { status_reason: reason, differences } = await mailbox.record()
+    assert.match(differences[0].sentence, /does not give the flags of 1 message/)
+    assert.equal(reason, differences[0].sentence)
+    account.refused.clear()
+    models.clock.leap(HOUR_MS)
+    await mailbox.settle(1)
+    mailbox.assertEqual('when it gives them')
+    assert.deepEqual((await mailbox.record()).differences, [])
+  }
+})
+
 test('a message at whose head the connection breaks each time does not keep the others away', async () => {
   const mailbox = await models.attach({}, (account) => {
     fill(account, 30)

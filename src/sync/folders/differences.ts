@@ -2,7 +2,7 @@
 
 import type { Reader } from '../../db/db.ts'
 import type { RefusedChanges } from '../ledger/intents.ts'
-import type { RemoteFolder, RemoteFolders } from '../ledger/remote-folders.ts'
+import { areFlagsUnread, type RemoteFolder, type RemoteFolders } from '../ledger/remote-folders.ts'
 import { skippedByFolder, skippedSentence } from '../ledger/skipped-messages.ts'
 import type { RemoteDifference } from '../model/records.ts'
 import { CROWDED } from '../session/local-changes.ts'
@@ -49,6 +49,7 @@ export function differencesOf({ folders, reader }: Deps, remote: number, refused
     ...(refused.removals > 0 ? [refusedRemovals(refused.removals)] : []),
     ...all.filter(({ isReadOnly, state }) => isReadOnly === 1 && state === 'followed').map(readOnly),
     ...all.filter(({ reason }) => reason === CROWDED).map(crowded),
+    ...all.filter((folder) => folder.state === 'followed' && areFlagsUnread(folder)).map(unread),
     ...skipped,
   ]
   return found.slice(0, DIFFERENCES_MAX)
@@ -104,5 +105,13 @@ function crowded(folder: RemoteFolder): RemoteDifference {
   return {
     ...{ kind: 'labels', folder: pathOf(folder), sentence: CROWDED },
     nextStep: 'Take labels or copies of those messages away at the server.',
+  }
+}
+
+function unread(folder: RemoteFolder): RemoteDifference {
+  const path = pathOf(folder)
+  return {
+    ...{ kind: 'skipped', folder: path, sentence: `${path}: ${folder.reason}` },
+    nextStep: 'They are asked for again by themselves. Look at the messages at the server if it stays so.',
   }
 }

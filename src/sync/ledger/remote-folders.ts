@@ -76,6 +76,17 @@ const COLUMNS: Record<keyof RemoteFolderChange, string> = {
   isReadOnly: 'read_only',
 }
 
+const FLAGS_UNREAD = 'The server does not give the flags of '
+
+/** Why flags in a folder that is followed may differ: those of some messages could not be read. */
+export function flagsUnread(messages: number): string {
+  return `${FLAGS_UNREAD}${messages === 1 ? '1 message' : `${messages} messages`}: changes of them are not seen.`
+}
+
+export function areFlagsUnread({ reason }: Pick<RemoteFolder, 'reason'>): boolean {
+  return reason?.startsWith(FLAGS_UNREAD) ?? false
+}
+
 const ALL = ['n', 'remote', ...Object.entries(COLUMNS).map(([name, column]) => `${column} AS ${name}`)].join(', ')
 
 export class RemoteFolders {

@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../base/durations.ts'
 import { countOf, piecesOfRanges } from '../../base/number-ranges.ts'
 import type { FolderMap } from '../ledger/folder-map.ts'
 import { seenMarks } from '../ledger/folder-map.ts'
-import type { RemoteFolder } from '../ledger/remote-folders.ts'
+import { areFlagsUnread, flagsUnread, type RemoteFolder } from '../ledger/remote-folders.ts'
 import { isRefusal, type OpenedFolder, type RemoteFlags, type UidSpan } from '../model/server.ts'
 import { highest, spansOf, uidsOf, within, without } from '../model/uid-spans.ts'
 import { readByHalves } from '../session/halving.ts'
@@ -26,7 +26,7 @@ const GONE_PER_BATCH = 500
 /** Without modification numbers: how many of the newest messages are compared each time, and how many at a time when all are. */
 const NEWEST_COMPARED = 2_000
 const COMPARED_PER_PAGE = 5_000
-const ALL_COMPARED_EVERY_MS = 30 * MINUTE_MS
+export const ALL_COMPARED_EVERY_MS = 30 * MINUTE_MS
 
 /** What a look at a folder found. */
 export interface FolderLook {
@@ -58,9 +58,9 @@ export async function lookAt(
   const difference = isRenumbered ? null : opened.difference
   // Messages that were sent from here into a folder before its first look are known already.
   const isFirst = !isBegun || isRenumbered
+  const seen = areFlagsUnread(current) ? undefined : difference?.changed
   const changed =
-    difference?.changed ??
-    (isFirst ? await allFlags(session, current) : await changedFlags(session, { ...current, modSeq }, opened))
+    seen ?? (isFirst ? await allFlags(session, current) : await changedFlags(session, { ...current, modSeq }, opened))
   await applyFlags(session, map, current, changed)
   const isExplained = difference !== null && !full && current.lowest === 1
   const all = isExplained ? null : await uidsIfNeeded(session, current, opened, full || isRenumbered || !isBegun)
@@ -108,16 +108,16 @@ async function settleNumbers(
 
 /** Flags that changed, or may have. */
 async function changedFlags(session: SyncSession, folder: RemoteFolder, opened: OpenedFolder): Promise<RemoteFlags[]> {
-  const { messages, clock, folders } = session.deps
+  const { messages, clock } = session.deps
+  // What changed while they could not be read is older than what is asked for now.
+  if (areFlagsUnread(folder)) return allFlags(session, folder)
   if (opened.modSeq !== null && folder.modSeq !== null)
     return opened.modSeq > folder.modSeq ? changedSince(session, folder, folder.modSeq) : []
   const spans = await messages.spans(folder.n)
   if (spans.length === 0) return []
   const isAllDue = folder.flagsAt === null || clock.now() - folder.flagsAt >= ALL_COMPARED_EVERY_MS
-  if (!isAllDue) return flagsOf(session, highest(spans, NEWEST_COMPARED))
-  const result = await allFlags(session, folder)
-  await session.write((tx) => folders.set(tx, folder.n, { flagsAt: clock.now() }))
-  return result
+  if (!isAllDue) return (await flagsOf(session, highest(spans, NEWEST_COMPARED))).flags
+  return allFlags(session, folder)
 }
 
 /** Where the server refuses to say what changed, because it cannot read one message, the flags of all are compared. */
@@ -130,18 +130,27 @@ async function changedSince(session: SyncSession, folder: RemoteFolder, modSeq: 
   }
 }
 
-/** Flags without those of messages that the server refuses: their other changes are still seen. */
-async function flagsOf({ server }: SyncSession, spans: readonly UidSpan[]): Promise<RemoteFlags[]> {
-  const { results } = await readByHalves(uidsOf(spans), (uids) => server.flags(spansOf(uids)))
-  return results.flat()
+/** Flags without those of messages that the server refuses. @returns how many messages those are */
+async function flagsOf(
+  { server }: SyncSession,
+  spans: readonly UidSpan[],
+): Promise<{ flags: RemoteFlags[]; refused: number }> {
+  const { results, refused } = await readByHalves(uidsOf(spans), (uids) => server.flags(spansOf(uids)))
+  return { flags: results.flat(), refused: refused.length }
 }
 
 async function allFlags(session: SyncSession, folder: RemoteFolder): Promise<RemoteFlags[]> {
   const result: RemoteFlags[] = []
+  let unread = 0
   for (const piece of piecesOfRanges(await session.deps.messages.spans(folder.n), COMPARED_PER_PAGE)) {
+    const { flags, refused } = await flagsOf(session, piece)
+    unread += refused
     // Only what differs is kept: a page is compared before the next one is read.
-    result.push(...differing(session, folder, await flagsOf(session, piece)))
+    result.push(...differing(session, folder, flags))
   }
+  const { folders, clock } = session.deps
+  const reason = unread > 0 ? flagsUnread(unread) : areFlagsUnread(folder) ? null : folder.reason
+  await session.write((tx) => folders.set(tx, folder.n, { flagsAt: clock.now(), reason }))
   return result
 }
 

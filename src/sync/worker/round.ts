@@ -7,9 +7,10 @@ import { FolderPush } from '../folders/folder-push.ts'
 import { isLeftOut } from '../folders/ignored-folders.ts'
 import { RemoteTree } from '../folders/remote-tree.ts'
 import { sentAgain } from '../ledger/intents.ts'
-import type { RemoteFolder } from '../ledger/remote-folders.ts'
+import { areFlagsUnread, type RemoteFolder } from '../ledger/remote-folders.ts'
 import { skippedOf, skippedSentence } from '../ledger/skipped-messages.ts'
 import { isRefusal, type ListedFolder, type RemoteFolderStatus, type ServerError } from '../model/server.ts'
+import { ALL_COMPARED_EVERY_MS } from '../pull/look.ts'
 import { Pull } from '../pull/pull.ts'
 import { PullRemovals } from '../pull/pull-removals.ts'
 import { Push } from '../push/push.ts'
@@ -95,7 +96,8 @@ export class Round {
       const refused = { names: this.#folderPush.refused, changes, removals: messages.removalsRefused(n, tx) }
       const differences = differencesOf({ folders, reader: tx }, n, refused)
       const skipped = skippedOf(tx, n)
-      const differs = differences.find(({ kind }) => kind !== 'skipped')?.sentence ?? skippedSentence(skipped)
+      const told = skippedSentence(skipped)
+      const differs = differences.find(({ kind }) => kind !== 'skipped' || told === null)?.sentence ?? told
       states.synced(tx, n, { reason: this.#reason() ?? differs, skipped, differences })
     })
     return more
@@ -208,6 +210,8 @@ export class Round {
     if (status === null) return false
     if (status.uidValidity !== folder.uidValidity || status.uidNext !== folder.uidNext) return true
     if (status.messages !== folder.total || this.#pull.hasOpen(folder)) return true
+    const flagsAt = folder.flagsAt ?? 0
+    if (areFlagsUnread(folder) && this.#session.deps.clock.now() - flagsAt >= ALL_COMPARED_EVERY_MS) return true
     // Without modification numbers flags change unseen.
     return status.modSeq === null || folder.modSeq === null || status.modSeq !== folder.modSeq
   }
