@@ -96,7 +96,10 @@ try {
   if (parts.includes('roundcube')) await benchRoundcube(folder, form, Math.min(largest, ROUNDCUBE_MESSAGES))
   if (parts.includes('entries')) await benchEntries(folder, largest)
   if (parts.includes('accept')) await benchAccept(folder, messages * 20)
-  if (parts.includes('drain')) await benchDrain(folder, form, [messages * 10, messages * 100])
+  if (parts.includes('drain')) {
+    const alone = [10, 100].map((times) => ({ messages: messages * times, recipients: 1 }))
+    await benchDrain(folder, form, [...alone, { messages, recipients: 10 }])
+  }
   if (parts.includes('webhooks')) await benchWebhooks(folder, messages * 10)
   if (parts.includes('idle')) await benchIdle(folder)
   if (parts.includes('web')) await benchWeb(folder)

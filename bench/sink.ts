@@ -1,4 +1,5 @@
-// The upper limit: smtp-server alone, which reads and discards every message and reports on request how many there were, and how many of them signed.
+// The upper limit: smtp-server alone, which reads and discards every message and reports on request how many recipients there were, and how
+// many of them had a signed message.
 
 import process from 'node:process'
 import { SMTPServer } from 'smtp-server'
@@ -12,14 +13,15 @@ const server = new SMTPServer({
   disabledCommands: ['AUTH', 'STARTTLS'],
   disableReverseLookup: true,
   logger: false,
-  onData(stream, _session, done) {
+  onData(stream, { envelope }, done) {
     let start = ''
     stream.on('data', (bytes: Buffer) => {
       if (start.length < FIELD.length) start += bytes.toString('latin1', 0, FIELD.length)
     })
     stream.on('end', () => {
-      count++
-      if (start.startsWith(FIELD)) signed++
+      const recipients = envelope.rcptTo.length
+      count += recipients
+      if (start.startsWith(FIELD)) signed += recipients
       done()
     })
   },
