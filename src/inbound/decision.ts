@@ -2,22 +2,10 @@
 
 import type { Config } from '../config/config.ts'
 import { evaluateMessage } from '../directory/domains/filter-policy.ts'
-import type { FilterDecision } from '../directory/domains/filters.ts'
 import { MAX_RECEIVED } from '../smtp/limits.ts'
-import { type SpamScore, scoreSpam } from '../spam/score.ts'
-import type { Inspected } from './received-message.ts'
+import { scoreSpam } from '../spam/score.ts'
+import type { InboundDecision, Inspected } from './received-message.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'
-
-export interface InboundDecision {
-  /** Null when the message is accepted. */
-  refusal: SmtpRefusal | null
-  junk: boolean
-  /** Result of the sender filters of each recipient, in the order of the recipients. */
-  filters: FilterDecision[]
-  /** True when the filters of some recipients accept the message and those of others reject it: DATA has one reply for all. */
-  isSplit: boolean
-  spam: SpamScore
-}
 
 /** Facts that neither the message nor its transaction has. */
 export interface DecisionContext {

@@ -1,9 +1,11 @@
 // A received message in its three states (received, inspected, decided), and what of it goes to the thread that writes.
 
+import type { FilterDecision } from '../directory/domains/filters.ts'
+import type { SpamScore } from '../spam/score.ts'
 import type { DeliveryTarget } from '../store/mailbox/delivery.ts'
 import type { Inspection } from '../workers/inspection.ts'
-import type { InboundDecision } from './decision.ts'
 import type { AcceptedRecipient } from './recipients.ts'
+import type { SmtpRefusal } from './refusals.ts'
 import type { ReportAddress } from './report-address.ts'
 import type { MailTransaction, Peer } from './transaction.ts'
 
@@ -21,6 +23,17 @@ export interface Received extends Envelope {
 
 export interface Inspected extends Received {
   readonly inspection: Inspection
+}
+
+export interface InboundDecision {
+  /** Null when the message is accepted. */
+  refusal: SmtpRefusal | null
+  junk: boolean
+  /** Result of the sender filters of each recipient, in the order of the recipients. */
+  filters: FilterDecision[]
+  /** True when the filters of some recipients accept the message and those of others reject it: DATA has one reply for all. */
+  isSplit: boolean
+  spam: SpamScore
 }
 
 /** Satisfies `IncomingMessage` of the store. */
