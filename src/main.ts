@@ -6,12 +6,12 @@ import { ProductError } from './base/errors.ts'
 import { collectWhenIdle } from './base/idle-memory.ts'
 import { closeAll, type Service, STOP_LIMIT_MS, stopTogether } from './base/lifecycle.ts'
 import { collectUnderPressure } from './base/memory-pressure.ts'
-import { LISTENER_PORTS } from './config/client-listeners.ts'
+import { type ClientListener, LISTENER_PORTS } from './config/client-listeners.ts'
 import type { Config } from './config/config.ts'
 import { type Context, type Overrides, openContext } from './context.ts'
 import { openHttp } from './http/app.ts'
 import { checkPorts, type ListenAddress, PortError, splitHostPort } from './http/ports.ts'
-import { type ImapService, openImap } from './imap/listener.ts'
+import { openImap } from './imap/listener.ts'
 import { openInbound } from './inbound/listener.ts'
 import { openHeartbeat } from './jobs/heartbeat.ts'
 import { threadJobs } from './jobs/jobs.ts'
@@ -24,14 +24,13 @@ import { openManageSieve } from './managesieve/listener.ts'
 import { meRoutes } from './me/routes.ts'
 import { errorPage } from './pages/html.ts'
 import { webRoutes } from './pages/routes.ts'
-import { openSubmission, type SubmissionService } from './submission/listener.ts'
+import { openSubmission } from './submission/listener.ts'
 
 /** A running appliance. */
 export interface Appliance {
   app: Context
   /** TCP ports that are listened on. */
-  ports: { smtp: number; app: number; send: number; operator: number; managesieve: number } & ImapService['ports'] &
-    SubmissionService['ports']
+  ports: Record<'smtp' | 'app' | 'send' | 'operator' | ClientListener, number>
   /** Resolves when no work is due: account checks and the workers on this thread. */
   settle(): Promise<void>
   /** Stops the services: closes their ports, finishes or ends running work, checkpoints the databases. */
@@ -107,7 +106,7 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
     await watch.settle()
     for (const worker of here) await worker.settle()
   }
-  const ports = { smtp: inbound.port, ...http.ports, ...imap.ports, ...submission.ports, managesieve: managesieve.port }
+  const ports = { ...inbound.ports, ...http.ports, ...imap.ports, ...submission.ports, ...managesieve.ports }
   return { app, ports, settle, close }
 }
 

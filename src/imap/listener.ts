@@ -1,16 +1,12 @@
-// IMAP listeners on IMAPS_PORT (TLS) and IMAP_PORT (STARTTLS): accept and limit connections, open sessions, shut down gracefully.
+// The listener of IMAP on IMAPS_PORT (TLS) and IMAP_PORT (STARTTLS), and its sessions.
 
-import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { SignedIn } from '../access/signed-in.ts'
-import type { Timer } from '../base/clock.ts'
-import type { Service } from '../base/lifecycle.ts'
-import { LISTENER_PORTS } from '../config/client-listeners.ts'
 import { clientHost } from '../config/client-protocols.ts'
 import type { Context } from '../context.ts'
-import { type AcceptedClient, acceptClient, refuseClient } from '../net/accept.ts'
+import { type AcceptedClient, type ClientSessions, openClientListener } from '../net/client-listener.ts'
 import { ConnectionCounter } from '../net/connections.ts'
-import { listen, portOf } from '../net/listen.ts'
+import type { MailListener } from '../net/mail-listener.ts'
 import { OpenSessions } from '../net/open-sessions.ts'
 import { Spool } from '../smtp/spool.ts'
 import { COMMANDS } from './commands/commands.ts'
@@ -29,20 +25,8 @@ import { AnnotationChanges } from './views/annotation-changes.ts'
 import type { SignedInUser } from './views/user.ts'
 import { ViewCache } from './views/view-cache.ts'
 
-/** The IMAP service. */
-export interface ImapService extends Service {
-  /** TCP ports it listens on after `start`; 0 before, and for listeners that are switched off. */
-  readonly ports: { imaps: number; imap: number }
-}
-
-/** Creates the listeners that CLIENT_PROTOCOLS names; the ports are bound by `start`. */
-export function openImap(app: Context): ImapService {
-  return new ImapListener(app)
-}
-
 type Protocol = 'imaps' | 'imap'
 
-const PROTOCOLS: readonly Protocol[] = ['imaps', 'imap']
 const ALPN = ['imap']
 /** Only without TLS: before the handshake it cannot be sent. */
 const TOO_MANY = '* BYE [UNAVAILABLE] Too many connections.'
@@ -55,24 +39,37 @@ interface OpenSession {
   release(): void
 }
 
-class ImapListener implements ImapService {
-  readonly name = 'imap'
+export function openImap(app: Context): MailListener<Protocol> {
+  const { certificate, clock, config, folder } = app
+  const counter = new ConnectionCounter({
+    total: config.IMAP_MAX_CONNECTIONS,
+    perAddress: config.IMAP_MAX_PER_ADDRESS,
+    perMailbox: config.IMAP_MAX_PER_MAILBOX,
+  })
+  const appendSpool = new Spool(join(folder.path, 'spool-imap'), APPEND_SPOOL)
+  const sessions = new ImapSessions(app, counter, appendSpool)
+  return openClientListener(app, {
+    name: 'imap',
+    protocol: 'IMAP',
+    ports: ['imaps', 'imap'],
+    counter,
+    secure: (port) => (port === 'imaps' ? (socket) => certificate.secure(socket, { clock, alpn: ALPN }) : null),
+    refusal: (_, port) => (port === 'imap' ? TOO_MANY : null),
+    open: () => appendSpool.open(),
+    load: async () => sessions,
+    close: () => sessions.close(),
+    sweepMs: SWEEP_MS,
+  })
+}
+
+class ImapSessions implements ClientSessions<Protocol> {
   readonly #app: ImapDeps
   readonly #connections: ConnectionCounter
-  readonly #servers = new Map<Protocol, Server>()
-  /** Open sockets without a session: waiting for a PROXY header or a TLS handshake. */
-  readonly #pending = new Set<Socket>()
   readonly #sessions = new OpenSessions<ImapSession, OpenSession>()
-  #sweep: Timer | undefined
-  #isStopping = false
 
-  constructor(app: Context) {
-    const { config, store, folder } = app
-    this.#connections = new ConnectionCounter({
-      total: config.IMAP_MAX_CONNECTIONS,
-      perAddress: config.IMAP_MAX_PER_ADDRESS,
-      perMailbox: config.IMAP_MAX_PER_MAILBOX,
-    })
+  constructor(app: Context, connections: ConnectionCounter, appendSpool: Spool) {
+    const { config, store } = app
+    this.#connections = connections
     const views = new ViewCache({ views: store.views, db: app.db, clock: app.clock }, (n) => this.#storeRecent(n))
     const searcher = new Searcher({ mail: app.db.file, blobs: app.blobsDb.file })
     const compression = new CompressionSlots(config.IMAP_MAX_COMPRESSED)
@@ -83,82 +80,32 @@ class ImapListener implements ImapService {
       compressed: () => compression.used,
       blocked: () => open().filter(({ writer }) => writer.blockedSince !== null).length,
     })
-    const appendSpool = new Spool(join(folder.path, 'spool-imap'), APPEND_SPOOL)
     const annotationChanges = new AnnotationChanges()
     const sortOrders = new SortOrders()
     const shared = { views, annotationChanges, searcher, sortOrders, appendSpool, compression, meters }
     this.#app = { ...app, ...shared, connections: this.#connections }
     app.metrics.add(meters.registry)
-    for (const protocol of PROTOCOLS) {
-      if (config.CLIENT_PROTOCOLS.includes(protocol)) this.#servers.set(protocol, this.#createServer(protocol))
-    }
   }
 
-  get ports(): { imaps: number; imap: number } {
-    return { imaps: portOf(this.#servers.get('imaps')), imap: portOf(this.#servers.get('imap')) }
+  checkDeadlines(): void {
+    for (const session of this.#sessions) checkSession(session)
   }
 
-  async start(): Promise<void> {
-    const { config, clock, log, appendSpool } = this.#app
-    if (this.#servers.size === 0) return
-    await appendSpool.open()
-    for (const [protocol, server] of this.#servers) {
-      const settings = [LISTENER_PORTS[protocol], 'CLIENT_BIND'] as const
-      await listen(server, { protocol: 'IMAP', port: config[settings[0]], host: config.CLIENT_BIND, settings })
-      server.on('error', (error) => log.error({ event: 'imap.listener_error', err: error }, 'IMAP listener error'))
-    }
-    this.#sweep = clock.every(SWEEP_MS, () => this.#checkDeadlines())
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopping = true
-    const closed = [...this.#servers.values()].map(
-      (server) => new Promise<void>((resolve) => server.close(() => resolve())),
-    )
-    for (const socket of this.#pending) socket.destroy()
-    await this.#sessions.end({
+  stop(): Promise<void> {
+    return this.#sessions.end({
       clock: this.#app.clock,
       retire: (session) => session.retire(),
       cut: (session) => session.destroy(),
     })
-    await Promise.all([...closed, this.#app.searcher.close()])
-    this.#sweep?.cancel()
+  }
+
+  async close(): Promise<void> {
+    await this.#app.searcher.close()
     this.#app.views.close()
   }
 
-  #checkDeadlines(): void {
-    for (const session of this.#sessions) checkSession(session)
-  }
-
-  #createServer(protocol: Protocol): Server {
-    return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-      this.#accept(socket, protocol).catch((error: unknown) => {
-        this.#app.log.error({ event: 'imap.accept_failed', err: error }, 'IMAP connection could not be accepted')
-        socket.destroy()
-      })
-    })
-  }
-
-  async #accept(socket: Socket, protocol: Protocol): Promise<void> {
-    const { config, clock, certificate } = this.#app
-    this.#pending.add(socket)
-    try {
-      const accepted = await acceptClient(socket, {
-        clock,
-        counter: this.#connections,
-        proxies: config.PROXY_PROTOCOL_FROM,
-        secure: protocol === 'imaps' ? (raw) => certificate.secure(raw, { clock, alpn: ALPN }) : null,
-      })
-      if (typeof accepted === 'string') return refuseClient(socket, protocol === 'imap' ? TOO_MANY : null)
-      if (!this.#isStopping && !accepted.socket.destroyed) return this.#open(accepted, protocol)
-      accepted.release()
-      accepted.socket.destroy()
-    } finally {
-      this.#pending.delete(socket)
-    }
-  }
-
-  #open({ socket, source, tls, release }: AcceptedClient, protocol: Protocol): void {
+  /** Serves an accepted connection. */
+  open({ socket, source, tls, release }: AcceptedClient, protocol: Protocol): void {
     const owner: SessionOwner = {
       commands: COMMANDS,
       greeting: (session) => {

@@ -1,46 +1,56 @@
-// SMTP listener on port SMTP_PORT, in the first thread: accepts, counts and limits connections, and hands each to a receiver.
+// The SMTP listener on SMTP_PORT, in the first thread: counts and limits connections, and hands each to a receiver.
 
-import { createServer, type Server, type Socket } from 'node:net'
-import type { Timer } from '../base/clock.ts'
-import type { Service } from '../base/lifecycle.ts'
+import type { Socket } from 'node:net'
 import type { Context } from '../context.ts'
-import { ConnectionCounter, isListed, plainAddress } from '../net/connections.ts'
-import { listen, portOf } from '../net/listen.ts'
+import { ConnectionCounter, isListed, plainAddress, refuseConnection } from '../net/connections.ts'
+import { MailListener } from '../net/mail-listener.ts'
 import { SWEEP_MS } from '../smtp/limits.ts'
-import { replies, type SmtpReply } from '../smtp/replies.ts'
+import { line, replies, type SmtpReply } from '../smtp/replies.ts'
 import { Spool } from '../smtp/spool.ts'
+import type { AcceptedConnection, ConnectionOwner } from './connections.ts'
 import { ReceiveThreads, type ReceiveThreadsDeps } from './receive-threads.ts'
-import type { AcceptedConnection, ConnectionOwner, Receiver } from './receiver.ts'
-import { rejectConnection } from './reject-connection.ts'
+import type { Receiver } from './receiver.ts'
 import { SharedState } from './shared-state.ts'
 import { InboundWriter } from './writer.ts'
 
-/** The inbound SMTP service. */
-export interface Inbound extends Service {
-  /** TCP port it listens on after `start`; 0 before. */
-  readonly port: number
-}
-
-/** Creates the listener for SMTP_PORT; the port is bound by `start`. */
-export function openInbound(app: Context): Inbound {
-  return new Listener(app)
+/** Creates the listener on SMTP_PORT. */
+export function openInbound(app: Context): MailListener<'smtp'> {
+  const { clock, config, log } = app
+  const connections = new InboundConnections(app)
+  return new MailListener({
+    ...{ clock, log, name: 'smtp', protocol: 'SMTP' },
+    ports: [
+      {
+        name: 'smtp',
+        port: config.SMTP_PORT,
+        host: config.SMTP_BIND,
+        settings: ['SMTP_PORT', 'SMTP_BIND'],
+        isServed: true,
+      },
+    ],
+    // Only a socket of which nothing was read can be handed to another thread.
+    socketOptions: { pauseOnConnect: true },
+    accept: (socket) => connections.accept(socket),
+    open: () => connections.open(),
+    sweep: () => connections.sweep(),
+    sweepMs: SWEEP_MS,
+    endSessions: () => connections.stop(),
+    close: () => connections.flush(),
+  })
 }
 
 /** What serves connections: the receive threads, or a receiver in this thread. */
 type Receivers = Pick<ReceiveThreads, 'connect' | 'closed' | 'check' | 'stop'>
 
-class Listener implements Inbound, ConnectionOwner {
-  readonly name = 'smtp'
+class InboundConnections implements ConnectionOwner {
   readonly #app: Context
   readonly #writer: InboundWriter
   readonly #shared: SharedState
   readonly #counter: ConnectionCounter
   /** By the id of each open connection: ends its count for its source. */
   readonly #open = new Map<number, () => void>()
-  readonly #server: Server
   #receivers: Receivers | undefined
   #lastId = 0
-  #sweep: Timer | undefined
 
   constructor(app: Context) {
     const { config, clock, log } = app
@@ -51,41 +61,25 @@ class Listener implements Inbound, ConnectionOwner {
       total: config.SMTP_MAX_CONNECTIONS,
       perAddress: config.SMTP_MAX_PER_ADDRESS,
     })
-    // A client may close its sending half after its last command and still read the replies (Exim does). Only a socket of which nothing
-    // was read can be handed to another thread.
-    this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
-      try {
-        this.#accept(socket)
-      } catch (error) {
-        log.error({ event: 'smtp.accept_failed', err: error }, 'SMTP connection could not be accepted')
-        socket.destroy()
-      }
-    })
   }
 
-  get port(): number {
-    return portOf(this.#server)
-  }
-
-  async start(): Promise<void> {
-    const { config, clock, log } = this.#app
+  async open(): Promise<void> {
     this.#receivers = await this.#openReceivers()
-    const settings = ['SMTP_PORT', 'SMTP_BIND'] as const
-    await listen(this.#server, { protocol: 'SMTP', port: config.SMTP_PORT, host: config.SMTP_BIND, settings })
-    // For example EMFILE: connections fail until file descriptors are free again; the listener stays open.
-    this.#server.on('error', (error) => log.error({ event: 'smtp.listener_error', err: error }, 'SMTP listener error'))
-    this.#sweep = clock.every(SWEEP_MS, () => {
-      this.#receivers!.check()
-      this.#writer.countProbes()
-    })
   }
 
+  sweep(): void {
+    this.#receivers!.check()
+    this.#writer.countProbes()
+  }
+
+  /** Ends the sessions in order. */
   async stop(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     await this.#receivers?.stop()
-    await closed
-    this.#sweep?.cancel()
-    await this.#writer.flush()
+  }
+
+  /** Waits until everything that sessions have handed over is written. */
+  flush(): Promise<void> {
+    return this.#writer.flush()
   }
 
   admit(id: number, address: string): Promise<SmtpReply | null> {
@@ -101,11 +95,11 @@ class Listener implements Inbound, ConnectionOwner {
     this.#receivers!.closed(id)
   }
 
-  #accept(socket: Socket): void {
+  accept(socket: Socket): void {
     // The peer may reset the connection at any time.
     socket.on('error', () => {})
     if (!this.#counter.open()) {
-      rejectConnection(socket, replies.tooMany)
+      refuseConnection(socket, line(replies.tooMany))
       return
     }
     const id = ++this.#lastId
@@ -115,7 +109,7 @@ class Listener implements Inbound, ConnectionOwner {
     const refusal = source && this.#admit(id, own.address)
     if (refusal === null && this.#hand({ id, socket, source })) return
     socket.once('close', () => this.closed(id))
-    rejectConnection(socket, refusal ?? replies.closing)
+    refuseConnection(socket, line(refusal ?? replies.closing))
   }
 
   /** @returns false when the connection cannot be served */

@@ -5,7 +5,7 @@ import type { SMTPServer } from 'smtp-server'
 import type { Timer } from '../base/clock.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Vault } from '../base/secrets.ts'
-import { type ConnectionSource, readSource } from '../net/connections.ts'
+import { readSource, refuseConnection } from '../net/connections.ts'
 import { OpenSessions } from '../net/open-sessions.ts'
 import { findRemoteName } from '../net/reverse-name.ts'
 import type { Emails } from '../outbound/log/emails.ts'
@@ -18,32 +18,16 @@ import {
   SWEEP_MS,
 } from '../smtp/limits.ts'
 import { type CurrentCertificate, openProtocol } from '../smtp/protocol.ts'
-import { replies, type SmtpReply } from '../smtp/replies.ts'
+import { line, replies } from '../smtp/replies.ts'
 import { Spool } from '../smtp/spool.ts'
+import type { AcceptedConnection, ConnectionOwner } from './connections.ts'
 import { MessageReceiver, type ReceivingDeps } from './receive.ts'
 import { isRejected, Recipients } from './recipients.ts'
 import { refusals } from './refusals.ts'
-import { rejectConnection } from './reject-connection.ts'
 import { ReportAddresses } from './report-address.ts'
 import { type SessionHandler, SmtpSession } from './session.ts'
 import type { SourceThrottle } from './source-throttle.ts'
 import type { SplitRecipients } from './split-recipients.ts'
-
-/** An accepted connection, counted by the listener. */
-export interface AcceptedConnection {
-  id: number
-  /** Nothing of it is read yet. */
-  socket: Socket
-  /** Null when a trusted proxy has to say who it is (PROXY header). */
-  source: Pick<ConnectionSource, 'address' | 'port'> | null
-}
-
-/** The listener that counts the connections of all threads. */
-export interface ConnectionOwner {
-  /** Counts a connection for its source, once that is known. @returns the reply that refuses it, or null */
-  admit(id: number, address: string): Promise<SmtpReply | null>
-  closed(id: number): void
-}
 
 export interface ReceiverDeps extends ReceivingDeps {
   resolver: Resolver
@@ -127,9 +111,9 @@ export class Receiver {
     let source = known
     if (source === null) {
       source = await readSource(socket, { from: config.PROXY_PROTOCOL_FROM, clock })
-      if (source === null) return rejectConnection(socket, replies.badProxy)
+      if (source === null) return refuseConnection(socket, line(replies.badProxy))
       const refusal = await connections.admit(id, source.address)
-      if (refusal !== null) return rejectConnection(socket, refusal)
+      if (refusal !== null) return refuseConnection(socket, line(refusal))
     }
     if (this.#stopping) socket.destroy()
     if (socket.destroyed) return

@@ -2,8 +2,8 @@
 
 import { Moved, type ThreadLink } from '../base/thread-link.ts'
 import type { Chunk } from '../mime/message.ts'
+import type { ConnectionOwner } from './connections.ts'
 import { forWriter, withoutContent } from './received-message.ts'
-import type { ConnectionOwner } from './receiver.ts'
 import type { SharedChange } from './shared-state.ts'
 import type { InboundWriter } from './writer.ts'
 

@@ -3,7 +3,7 @@
 import type { ProtocolMeters } from '../access/protocol-meters.ts'
 import type { SignedIn } from '../access/signed-in.ts'
 import type { Context } from '../context.ts'
-import type { AcceptedClient } from '../net/accept.ts'
+import type { AcceptedClient } from '../net/client-listener.ts'
 import type { ConnectionCounter } from '../net/connections.ts'
 import { OpenSessions } from '../net/open-sessions.ts'
 import { scriptCommands } from './script-commands.ts'

@@ -1,4 +1,4 @@
-// Counts open connections: in total, per source address, and per mailbox; and finds the source of a new one.
+// Counts open connections (in total, per source address, and per mailbox), finds the source of a new one, and refuses it.
 
 import { isIPv4, type Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -87,6 +87,15 @@ export async function readSource(
   if (header.source === null) return own
   const { address, port, tls = false } = header.source
   return { address: plainAddress(address), port, tls }
+}
+
+/** Ends a connection that is not served. @param line its last line; null where none can be sent */
+export function refuseConnection(socket: Socket, line: string | null): void {
+  if (socket.destroyed) return
+  if (line !== null) socket.write(`${line}\r\n`)
+  // Unread bytes would reset the connection, and the reply could be lost.
+  socket.resume()
+  socket.destroySoon()
 }
 
 /** The canonical form of an address: IPv4-mapped IPv6 as IPv4, IPv6 compressed. */

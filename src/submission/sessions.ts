@@ -6,7 +6,7 @@ import type { ProtocolMeters } from '../access/protocol-meters.ts'
 import type { SignedIn } from '../access/signed-in.ts'
 import { clientHost } from '../config/client-protocols.ts'
 import type { Context } from '../context.ts'
-import type { AcceptedClient } from '../net/accept.ts'
+import type { AcceptedClient } from '../net/client-listener.ts'
 import type { ConnectionCounter } from '../net/connections.ts'
 import { OpenSessions } from '../net/open-sessions.ts'
 import { openProtocol } from '../smtp/protocol.ts'
@@ -53,7 +53,8 @@ export class SubmissionSessions {
     session.init()
   }
 
-  checkDeadlines(now: number): void {
+  checkDeadlines(): void {
+    const now = this.#app.clock.now()
     for (const session of this.#sessions) session.checkDeadline(now)
   }
 
