@@ -1,7 +1,7 @@
 // `npm run bench`: receiving, reading and sending rates and the memory of the appliance, each compared with a baseline.
 // npm run bench -- inbound --messages 1000 --stacks postfix,rspamd     npm run bench -- inbound --sources
 // npm run bench -- reading mailbox --largest 20000     npm run bench -- idle     npm run bench -- imap-fuzz --messages 1000 --seed 7
-// npm run bench -- roundcube --largest 66000
+// npm run bench -- roundcube --largest 66000     npm run bench -- spam --messages 1000 (that the slow filters read)
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,6 +22,7 @@ import { benchOutside } from './outside.ts'
 import { benchReading } from './reading.ts'
 import { benchRoundcube } from './roundcube.ts'
 import { benchSoak } from './soak.ts'
+import { benchSpam } from './spam.ts'
 import { STACKS } from './stacks/stacks.ts'
 import { benchWeb } from './web.ts'
 import { benchWebhooks } from './webhooks.ts'
@@ -63,16 +64,19 @@ const ROUNDCUBE_MESSAGES = 66_000
 const FUZZER = 'imap-fuzz'
 /** Only when it is named: it takes hours. */
 const SOAK = 'soak'
+/** Only when it is named: it fetches a corpus, and takes half an hour beside the other filters. */
+const SPAM = 'spam'
+const NAMED_ONLY = [FUZZER, SOAK, SPAM]
 const parts = positionals.length > 0 ? positionals : PARTS
 const stacks = values.stacks.split(',').filter(Boolean)
 const unknown = [
-  ...parts.filter((part) => part !== FUZZER && part !== SOAK && !PARTS.includes(part)),
+  ...parts.filter((part) => !NAMED_ONLY.includes(part) && !PARTS.includes(part)),
   ...stacks.filter((stack) => !ALL_STACKS.includes(stack)),
 ]
 const [messages, largest] = [Number(values.messages), Number(values.largest)]
 if (unknown.length > 0 || !(messages >= 100) || !(largest >= 1000)) {
   console.error(
-    `npm run bench -- [${[...PARTS, FUZZER, SOAK].join('] [')}] [--messages 1000 (100 or more)] [--largest 200000 (1000 or more)]
+    `npm run bench -- [${[...PARTS, ...NAMED_ONLY].join('] [')}] [--messages 1000 (100 or more)] [--largest 200000 (1000 or more)]
   [--seed 1 (of imap-fuzz, which sends messages × 1000 commands)]
   [--minutes 120 (of soak)] [--limit 512 (MiB of memory, of soak)]
   [--snapshots 10,60 (of soak: minutes at which every thread writes its heap to /tmp)]
@@ -109,6 +113,7 @@ try {
     const limitMib = values.limit === '' ? null : Number(values.limit)
     await benchSoak(folder, { minutes: Number(values.minutes), snapshots, limitMib })
   }
+  if (parts.includes(SPAM)) await benchSpam(folder, messages)
   if (parts.includes(FUZZER)) await benchImapFuzz(messages * 1000, Number(values.seed))
 } finally {
   rmSync(folder, { recursive: true, force: true })
