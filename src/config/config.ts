@@ -143,7 +143,8 @@ export const settings = {
     default: 15,
     minimum: 0,
     maximum: 1000,
-    description: 'Spam score from which a message is rejected.',
+    description:
+      'Spam score from which a message is rejected. Only facts about its sender and its form count; content alone leads to Junk.',
   }),
   SMTP_MAX_CONNECTIONS: Type.Integer({
     default: 5000,
