@@ -55,7 +55,7 @@ export class Column<Raw, Value, M extends Mark = never, Member extends string = 
 }
 
 /** The integer key that SQLite assigns. */
-export const key = () => new Column<number, number, 'assigned'>('integer', { isNullable: true, isAssigned: true })
+export const key = () => new Column<number, number, 'assigned'>('integer', { isAssigned: true })
 export const text = <T extends string = string>() => new Column<T, T>('text')
 export const integer = <T extends number = number>() => new Column<T, T>('integer')
 export const real = () => new Column<number, number>('real')

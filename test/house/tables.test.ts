@@ -190,6 +190,18 @@ test('every table has an owner', () => {
   assert.deepEqual(tables().sort(), known)
 })
 
+test('the declaration of a table is imported only by its owner', () => {
+  const wrong = all.flatMap(({ path: declaring, text }) =>
+    [...text.matchAll(/export const (\w+) = table\('(\w+)'/g)].flatMap(([, constant, table]) =>
+      all
+        .filter(({ imports }) => imports.some(({ file, names }) => file === declaring && names.includes(constant!)))
+        .filter(({ path }) => ![OWNERS.get(table!)!].flat().some((start) => path.startsWith(start)))
+        .map(({ path }) => `${path} imports ${constant}, the table of ${declaring}`),
+    ),
+  )
+  assert.deepEqual(wrong, [])
+})
+
 test('a table is named only by its owner', () => {
   const wrong = all
     .filter((source) => !isMigration(source))
@@ -212,9 +224,10 @@ const SQL_TYPES = {
 function columnsMade(database: DatabaseSync, table: string): Record<string, string> {
   const columns = database.prepare('SELECT * FROM pragma_table_info(?)').all(table)
   return Object.fromEntries(
-    columns.map(({ name, type, notnull, dflt_value }) => [
+    columns.map(({ name, type, notnull, pk, dflt_value }) => [
       name,
-      `${type} ${notnull === 1 ? 'NOT NULL' : 'NULL'} ${dflt_value}`,
+      // SQLite assigns the value of an integer key that is NULL.
+      `${type} ${notnull === 1 || (pk === 1 && type === 'INTEGER') ? 'NOT NULL' : 'NULL'} ${dflt_value}`,
     ]),
   )
 }

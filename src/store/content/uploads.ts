@@ -6,6 +6,7 @@ import { conflict, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
+import { bytes, integer, key, type RecordOf, table, text, time } from '../../db/table.ts'
 import type { Account } from '../rows/records.ts'
 import type { BlobNames } from './blob-names.ts'
 import type { NamedContent } from './blobs.ts'
@@ -18,36 +19,28 @@ export const PENDING_FILES_MAX = 1000
 export const EVICTED_FROM_MS = HOUR_MS
 const ROWS_PER_BATCH = 200
 
-/** A file to add; its content is in the blob store. */
-export interface NewUpload {
-  filename: string
-  contentType: string
-  sizeBytes: number
-  /** SHA-256 of the content. */
-  sha256: Uint8Array
-}
-
-export interface Upload extends NewUpload {
-  id: string
+export const UPLOADS = table('uploads', {
+  n: key(),
+  id: text(),
+  account: integer(),
   /** Blob id of the content. */
-  blobId: string
-  /** ms. */
-  createdAt: number
+  blob_name: text().as('blob_id'),
+  filename: text(),
+  content_type: text(),
+  size_bytes: integer(),
+  /** SHA-256 of the content. */
+  sha256: bytes(),
+  created_at: time(),
+  expires_at: time(),
+})
+type StoredUpload = RecordOf<typeof UPLOADS>
+
+/** A file to add; its content is in the blob store. */
+export type NewUpload = Pick<StoredUpload, 'filename' | 'contentType' | 'sizeBytes' | 'sha256'>
+
+export interface Upload extends Omit<StoredUpload, 'n' | 'account' | 'expiresAt'> {
   /** When it expires, ms; null while a message of the mailbox has the same content. */
   expiresAt: number | null
-}
-
-interface UploadRow {
-  n: number
-  id: string
-  account: number
-  blob_name: string
-  filename: string
-  content_type: string
-  size_bytes: number
-  sha256: Uint8Array
-  created_at: number
-  expires_at: number
 }
 
 interface Deps {
@@ -57,8 +50,6 @@ interface Deps {
   /** The names among `names` that are of content in messages of an account. */
   namesInUse(reader: Reader, account: Pick<Account, 'n'>, names: readonly string[]): Set<string>
 }
-
-const COLUMNS = 'n, id, account, blob_name, filename, content_type, size_bytes, sha256, created_at, expires_at'
 
 export class Uploads {
   readonly #deps: Deps
@@ -74,34 +65,28 @@ export class Uploads {
   add(tx: Tx, account: Account, upload: NewUpload): Upload {
     this.#makeRoom(tx, account, upload.sizeBytes)
     const now = this.#deps.clock.now()
-    const row = {
+    const stored = {
+      ...upload,
       id: newId('attachment'),
       account: account.n,
-      blob_name: this.#deps.names.of(account.mailboxId)(upload.sha256),
-      filename: upload.filename,
-      content_type: upload.contentType,
-      size_bytes: upload.sizeBytes,
-      sha256: upload.sha256,
-      created_at: now,
-      expires_at: now + UPLOAD_LIFE_MS,
+      blobId: this.#deps.names.of(account.mailboxId)(upload.sha256),
+      createdAt: now,
+      expiresAt: now + UPLOAD_LIFE_MS,
     }
-    const n = tx.insert('uploads', row)
-    return this.#present(tx, account, { n, ...row })
+    return this.#present(tx, account, { ...stored, n: UPLOADS.insert(tx, stored) })
   }
 
   /** Undefined if the mailbox has no such upload, or it has expired. */
   get(account: Account, id: string, reader: Reader = this.#deps.db.read): Upload | undefined {
-    const row = reader.get<UploadRow>(`SELECT ${COLUMNS} FROM uploads WHERE id = ? AND account = ?`, [id, account.n])
-    return row && this.#unlessExpired(reader, account, row)
+    const stored = UPLOADS.get(reader, 'WHERE id = ? AND account = ?', [id, account.n])
+    return stored && this.#unlessExpired(reader, account, stored)
   }
 
   /** The newest upload with a blob id. */
   byBlobId(account: Account, blobId: string, reader: Reader = this.#deps.db.read): Upload | undefined {
-    const row = reader.get<UploadRow>(
-      `SELECT ${COLUMNS} FROM uploads WHERE account = ? AND blob_name = ? ORDER BY expires_at DESC, n DESC LIMIT 1`,
-      [account.n, blobId],
-    )
-    return row && this.#unlessExpired(reader, account, row)
+    const rest = 'WHERE account = ? AND blob_name = ? ORDER BY expires_at DESC, n DESC LIMIT 1'
+    const stored = UPLOADS.get(reader, rest, [account.n, blobId])
+    return stored && this.#unlessExpired(reader, account, stored)
   }
 
   /**
@@ -120,7 +105,7 @@ export class Uploads {
   /** Number and bytes of the uploads that no message uses. */
   pending(account: Account, reader: Reader = this.#deps.db.read): { files: number; bytes: number } {
     const rows = this.#pendingRows(reader, account)
-    return { files: rows.length, bytes: rows.reduce((sum, row) => sum + row.size_bytes, 0) }
+    return { files: rows.length, bytes: rows.reduce((sum, row) => sum + row.sizeBytes, 0) }
   }
 
   /** Deletes expired uploads in batches; the expiry of uploads in use is moved by a day. @returns how many were deleted */
@@ -155,15 +140,12 @@ export class Uploads {
 
   #expireNext(tx: Tx): { rows: number; deleted: number } {
     const now = this.#deps.clock.now()
-    const rows = tx.all<UploadRow>(`SELECT ${COLUMNS} FROM uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`, [
-      now,
-      ROWS_PER_BATCH,
-    ])
+    const rows = UPLOADS.all(tx, 'WHERE expires_at <= ? ORDER BY expires_at LIMIT ?', [now, ROWS_PER_BATCH])
     let deleted = 0
     for (const [account, own] of Map.groupBy(rows, (row) => row.account)) {
       const inUse = this.#namesInUse(tx, { n: account }, own)
-      for (const { n, blob_name } of own) {
-        if (inUse.has(blob_name)) {
+      for (const { n, blobId } of own) {
+        if (inUse.has(blobId)) {
           tx.run('UPDATE uploads SET expires_at = ? WHERE n = ?', [now + UPLOAD_LIFE_MS, n])
           continue
         }
@@ -177,53 +159,43 @@ export class Uploads {
   #makeRoom(tx: Tx, account: Account, bytes: number): void {
     const rows = this.#pendingRows(tx, account)
     let files = rows.length + 1
-    let sum = rows.reduce((total, row) => total + row.size_bytes, bytes)
+    let sum = rows.reduce((total, row) => total + row.sizeBytes, bytes)
     const isFull = () => files > PENDING_FILES_MAX || sum > PENDING_BYTES_MAX
     if (!isFull()) return
     const old = this.#deps.clock.now() - EVICTED_FROM_MS
     for (const row of rows) {
       if (!isFull()) return
-      if (row.created_at > old) break
+      if (row.createdAt > old) break
       tx.run('DELETE FROM uploads WHERE n = ?', [row.n])
       files--
-      sum -= row.size_bytes
+      sum -= row.sizeBytes
     }
     if (isFull())
       throw conflict('Too many uploads are pending. Use or delete some, or wait until they are an hour old.')
   }
 
   /** Unused uploads, oldest first. */
-  #pendingRows(reader: Reader, account: Account): UploadRow[] {
-    const rows = reader.all<UploadRow>(
-      `SELECT ${COLUMNS} FROM uploads WHERE account = ? AND expires_at > ? ORDER BY created_at, n`,
-      [account.n, this.#deps.clock.now()],
-    )
+  #pendingRows(reader: Reader, account: Account): StoredUpload[] {
+    const rest = 'WHERE account = ? AND expires_at > ? ORDER BY created_at, n'
+    const rows = UPLOADS.all(reader, rest, [account.n, this.#deps.clock.now()])
     const inUse = this.#namesInUse(reader, account, rows)
-    return rows.filter(({ blob_name }) => !inUse.has(blob_name))
+    return rows.filter(({ blobId }) => !inUse.has(blobId))
   }
 
-  #namesInUse(reader: Reader, account: Pick<Account, 'n'>, rows: readonly UploadRow[]): Set<string> {
-    return this.#deps.namesInUse(reader, account, [...new Set(rows.map((row) => row.blob_name))])
+  #namesInUse(reader: Reader, account: Pick<Account, 'n'>, rows: readonly StoredUpload[]): Set<string> {
+    return this.#deps.namesInUse(reader, account, [...new Set(rows.map(({ blobId }) => blobId))])
   }
 
-  #unlessExpired(reader: Reader, account: Account, row: UploadRow): Upload | undefined {
-    const upload = this.#present(reader, account, row)
+  #unlessExpired(reader: Reader, account: Account, stored: StoredUpload): Upload | undefined {
+    const upload = this.#present(reader, account, stored)
     const isExpired = upload.expiresAt !== null && upload.expiresAt <= this.#deps.clock.now()
     return isExpired ? undefined : upload
   }
 
-  #present(reader: Reader, account: Account, row: UploadRow): Upload {
-    const isInUse = this.#namesInUse(reader, account, [row]).size > 0
-    return {
-      id: row.id,
-      blobId: row.blob_name,
-      filename: row.filename,
-      contentType: row.content_type,
-      sizeBytes: row.size_bytes,
-      sha256: row.sha256,
-      createdAt: row.created_at,
-      expiresAt: isInUse ? null : row.expires_at,
-    }
+  #present(reader: Reader, account: Account, stored: StoredUpload): Upload {
+    const isInUse = this.#namesInUse(reader, account, [stored]).size > 0
+    const { n: _n, account: _account, ...upload } = stored
+    return { ...upload, expiresAt: isInUse ? null : upload.expiresAt }
   }
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { conflict, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
+import { flag, integer, json, type RecordOf, table, text, time } from '../../db/table.ts'
 import { untagged } from '../../mime/local-part.ts'
 import type { Address } from '../../mime/message.ts'
 import { isOwnAddress, type OwnAddresses } from '../../mime/own-addresses.ts'
@@ -11,25 +12,31 @@ import type { Accounts } from '../rows/accounts.ts'
 import { type Change, type ChangeLedger, lastNumber } from '../rows/changes.ts'
 import type { Account } from '../rows/records.ts'
 
-export interface Identity {
+export const IDENTITIES = table('identities', {
+  /** See `nextNumber`. */
+  n: integer().hidden(),
   /** `idn_…` */
-  id: string
-  /** "": the display name of the mailbox. */
-  name: string
+  id: text(),
+  account: integer().hidden(),
   /** Lower-case. */
-  email: string
+  email: text(),
+  /** "": the display name of the mailbox. */
+  name: text().or(''),
   /** Default Reply-To; null: none. */
-  replyTo: Address[] | null
+  reply_to: json<Address[]>().orNull(),
   /** Default Bcc; null: none. */
-  bcc: Address[] | null
-  textSignature: string
-  htmlSignature: string
+  bcc: json<Address[]>().orNull(),
+  text_signature: text().or(''),
+  html_signature: text().or(''),
   /** The default sender; exactly one identity is primary. */
-  isPrimary: boolean
-  /** ms. */
-  createdAt: number
-  updatedAt: number
-}
+  is_primary: flag(),
+  created_at: time(),
+  updated_at: time(),
+})
+const NUMBERED = IDENTITIES.and('n')
+type NumberedIdentity = RecordOf<typeof NUMBERED>
+
+export type Identity = RecordOf<typeof IDENTITIES>
 
 /** Members left out are not changed. */
 export interface IdentityChange {
@@ -51,28 +58,12 @@ export interface NewIdentity extends Omit<IdentityChange, 'isPrimary'> {
 export const IDENTITIES_MAX = 100
 export const SIGNATURE_MAX = 65_536
 
-interface Row {
-  n: number
-  id: string
-  email: string
-  name: string
-  reply_to: string | null
-  bcc: string | null
-  text_signature: string
-  html_signature: string
-  is_primary: number
-  created_at: number
-  updated_at: number
-}
-
 interface Deps {
   db: Db
   clock: Clock
   accounts: Accounts
   changes: ChangeLedger
 }
-
-const COLUMNS = 'n, id, email, name, reply_to, bcc, text_signature, html_signature, is_primary, created_at, updated_at'
 
 export class Identities {
   readonly #deps: Deps
@@ -98,13 +89,13 @@ export class Identities {
    * becomes primary.
    */
   removeAddressesIn(tx: Tx, account: Account, { addresses, takesTags }: OwnAddresses): void {
-    const isOwn = ({ email }: Row) => isOwnAddress({ addresses, takesTags }, email)
+    const isOwn = ({ email }: NumberedIdentity) => isOwnAddress({ addresses, takesTags }, email)
     const rows = rowsOf(tx, account.n)
     const gone = rows.filter((row) => !isOwn(row))
     if (gone.length === 0) return
     for (const { n } of gone) tx.run('DELETE FROM identities WHERE n = ?', [n])
     const recorded = gone.map((row) => changeOf(row, 'destroyed'))
-    if (gone.some((row) => row.is_primary === 1)) {
+    if (gone.some((row) => row.isPrimary)) {
       const left = rows.filter(isOwn)
       recorded.push(
         this.#makePrimary(tx, account, left.find(({ email }) => email === addresses[0]) ?? left[0], addresses[0]!),
@@ -115,7 +106,7 @@ export class Identities {
 
   /** The primary identity first, the others in order of creation. */
   list(account: Pick<Account, 'n'>, reader: Reader = this.#deps.db.read): Identity[] {
-    return rowsOf(reader, account.n).map(present)
+    return rowsOf(reader, account.n).map(({ n: _, ...identity }) => identity)
   }
 
   get(account: Account, id: string): Identity | undefined {
@@ -148,23 +139,15 @@ export class Identities {
       const row = rows.find((candidate) => candidate.id === id)
       if (row === undefined) throw notFound('identity')
       const recorded: Change[] = [changeOf(row, 'updated')]
-      const primary = rows.find((candidate) => candidate.is_primary === 1)!
+      const primary = rows.find((candidate) => candidate.isPrimary)!
       const becomesPrimary = change.isPrimary === true && primary !== row
       if (becomesPrimary) {
         // The current one first: a unique index allows only one.
         tx.run('UPDATE identities SET is_primary = 0, updated_at = ? WHERE n = ?', [now, primary.n])
         recorded.push(changeOf(primary, 'updated'))
       }
-      const columns = {
-        ...columnsOf({ ...present(row), ...change }),
-        is_primary: becomesPrimary || row.is_primary === 1,
-      }
-      tx.run(
-        `UPDATE identities SET ${Object.keys(columns)
-          .map((name) => `${name} = ?`)
-          .join(', ')}, updated_at = ? WHERE n = ?`,
-        [...Object.values(columns), now, row.n],
-      )
+      const next = { ...change, isPrimary: becomesPrimary || row.isPrimary, updatedAt: now }
+      IDENTITIES.update(tx, next, 'WHERE n = ?', [row.n])
       this.#recordChanges(tx, account, recorded)
     })
   }
@@ -174,8 +157,7 @@ export class Identities {
     await this.#deps.db.write((tx) => {
       const row = rowsOf(tx, account.n).find((candidate) => candidate.id === id)
       if (row === undefined) throw notFound('identity')
-      if (row.is_primary === 1)
-        throw conflict('The primary identity cannot be deleted. Make another identity primary first.')
+      if (row.isPrimary) throw conflict('The primary identity cannot be deleted. Make another identity primary first.')
       tx.run('DELETE FROM identities WHERE n = ?', [row.n])
       this.#recordChanges(tx, account, [changeOf(row, 'destroyed')])
     })
@@ -184,7 +166,7 @@ export class Identities {
   /** Gives the identities of an address, and of it with a `+tag`, the new address of the mailbox. Both lower-case. */
   readdressIn(tx: Tx, account: Account, before: string, after: string): void {
     const [from, to] = [before.lastIndexOf('@'), after.lastIndexOf('@')]
-    const isOf = ({ email }: Row) =>
+    const isOf = ({ email }: NumberedIdentity) =>
       email === before || (email.startsWith(`${before.slice(0, from)}+`) && email.endsWith(before.slice(from)))
     const rows = rowsOf(tx, account.n).filter(isOf)
     if (rows.length === 0) return
@@ -204,7 +186,7 @@ export class Identities {
   }
 
   /** @param email of the identity that is created without a row */
-  #makePrimary(tx: Tx, account: Account, row: Row | undefined, email: string): Change {
+  #makePrimary(tx: Tx, account: Account, row: NumberedIdentity | undefined, email: string): Change {
     if (row === undefined) return this.#insert(tx, account.n, nextNumber(tx, account.n), { email }, true)
     tx.run('UPDATE identities SET is_primary = 1, updated_at = ? WHERE n = ?', [this.#deps.clock.now(), row.n])
     return changeOf(row, 'updated')
@@ -213,10 +195,7 @@ export class Identities {
   #insert(tx: Tx, account: number, n: number, identity: NewIdentity, isPrimary: boolean): Change {
     const now = this.#deps.clock.now()
     const id = newId('identity')
-    tx.insert('identities', {
-      ...{ n, id, account, email: identity.email, is_primary: isPrimary, created_at: now, updated_at: now },
-      ...columnsOf({ name: '', replyTo: null, bcc: null, textSignature: '', htmlSignature: '', ...identity }),
-    })
+    IDENTITIES.insert(tx, { ...identity, n, id, account, isPrimary, createdAt: now, updatedAt: now })
     return { type: 'identities', n, object: id, kind: 'created' }
   }
 
@@ -243,37 +222,10 @@ function nextNumber(tx: Tx, account: number): number {
   return Math.max(newest?.n ?? 0, lastNumber(tx, account, 'identities')) + 1
 }
 
-function rowsOf(reader: Reader, account: number): Row[] {
-  return reader.all<Row>(`SELECT ${COLUMNS} FROM identities WHERE account = ? ORDER BY is_primary DESC, n`, [account])
+function rowsOf(reader: Reader, account: number): NumberedIdentity[] {
+  return NUMBERED.all(reader, 'WHERE account = ? ORDER BY is_primary DESC, n', [account])
 }
 
-function changeOf({ n, id }: Row, kind: Change['kind']): Change {
+function changeOf({ n, id }: NumberedIdentity, kind: Change['kind']): Change {
   return { type: 'identities', n, object: id, kind }
-}
-
-function columnsOf(identity: Pick<Identity, 'name' | 'replyTo' | 'bcc' | 'textSignature' | 'htmlSignature'>) {
-  const json = (addresses: Address[] | null) => (addresses === null ? null : JSON.stringify(addresses))
-  return {
-    name: identity.name,
-    reply_to: json(identity.replyTo),
-    bcc: json(identity.bcc),
-    text_signature: identity.textSignature,
-    html_signature: identity.htmlSignature,
-  }
-}
-
-function present(row: Row): Identity {
-  const addresses = (text: string | null) => (text === null ? null : (JSON.parse(text) as Address[]))
-  return {
-    id: row.id,
-    name: row.name,
-    email: row.email,
-    replyTo: addresses(row.reply_to),
-    bcc: addresses(row.bcc),
-    textSignature: row.text_signature,
-    htmlSignature: row.html_signature,
-    isPrimary: row.is_primary === 1,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
 }

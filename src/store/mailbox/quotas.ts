@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { invalid, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
+import { integer, key, type RecordOf, table, text, time } from '../../db/table.ts'
 import { type Accounts, readState } from '../rows/accounts.ts'
 import type { Change, ChangeLedger, Changes } from '../rows/changes.ts'
 import type { Account } from '../rows/records.ts'
@@ -12,29 +13,26 @@ import type { Account } from '../rows/records.ts'
 export const QUOTA_NAMES = ['storage', 'messages', 'daily_recipients'] as const
 export type QuotaName = (typeof QUOTA_NAMES)[number]
 
-export interface Quota {
-  /** `quo_…` */
-  id: string
-  name: QuotaName
-  softLimit: number | null
-  warnLimit: number | null
-  /** Time of the last change of a limit, ms. */
-  updatedAt: number
-}
+export const ACCOUNT_QUOTAS = table('account_quotas', {
+  n: key().hidden(),
+  id: text(),
+  account: integer().hidden(),
+  name: text<QuotaName>(),
+  soft_limit: integer().orNull(),
+  warn_limit: integer().orNull(),
+  /** Of the last change of a limit. */
+  updated_at: time(),
+})
+const NUMBERED = ACCOUNT_QUOTAS.and('n')
+type NumberedQuota = RecordOf<typeof NUMBERED>
+
+/** The limits of the owner. */
+export type Quota = RecordOf<typeof ACCOUNT_QUOTAS>
 
 /** Members left out are not changed; null removes the limit. */
 export interface QuotaChange {
   softLimit?: number | null
   warnLimit?: number | null
-}
-
-interface Row {
-  n: number
-  id: string
-  name: QuotaName
-  soft_limit: number | null
-  warn_limit: number | null
-  updated_at: number
 }
 
 interface Deps {
@@ -56,7 +54,7 @@ export class Quotas {
     const created: Change[] = []
     for (const name of QUOTA_NAMES) {
       const id = newId('quota')
-      const n = tx.insert('account_quotas', { id, account, name, updated_at: this.#deps.clock.now() })
+      const n = ACCOUNT_QUOTAS.insert(tx, { id, account, name, updatedAt: this.#deps.clock.now() })
       created.push({ type: 'quotas', n, object: id, kind: 'created' })
     }
     return created
@@ -64,7 +62,7 @@ export class Quotas {
 
   /** In the order of {@link QUOTA_NAMES}. */
   list(account: Pick<Account, 'n'>, reader: Reader = this.#deps.db.read): Quota[] {
-    return rowsOf(reader, account.n).map(present)
+    return rowsOf(reader, account.n).map(({ n: _, ...quota }) => quota)
   }
 
   /**
@@ -82,13 +80,11 @@ export class Quotas {
     await db.write((tx) => {
       const row = rowsOf(tx, account.n).find((candidate) => candidate.id === id)
       if (row === undefined) throw notFound('quota')
-      const soft = change.softLimit === undefined ? row.soft_limit : change.softLimit
-      const warn = change.warnLimit === undefined ? row.warn_limit : change.warnLimit
+      const soft = change.softLimit === undefined ? row.softLimit : change.softLimit
+      const warn = change.warnLimit === undefined ? row.warnLimit : change.warnLimit
       checkOrder({ warn, soft, hard: hardOf(row.name) })
-      tx.run('UPDATE account_quotas SET soft_limit = ?, warn_limit = ?, updated_at = ? WHERE n = ?', [
-        ...[soft, warn],
-        ...[clock.now(), row.n],
-      ])
+      const limits = { softLimit: soft, warnLimit: warn, updatedAt: clock.now() }
+      ACCOUNT_QUOTAS.update(tx, limits, 'WHERE n = ?', [row.n])
       this.#recordChange(tx, account.n, row)
     })
   }
@@ -126,7 +122,7 @@ export class Quotas {
     return changes
   }
 
-  #recordChange(tx: Tx, account: number, { n, id }: Row): void {
+  #recordChange(tx: Tx, account: number, { n, id }: NumberedQuota): void {
     const { accounts, changes, clock } = this.#deps
     const seq = accounts.advance(tx, account, ['quotas'], { bytes: 0, messages: 0 })
     changes.record(tx, account, seq, [{ type: 'quotas', n, object: id, kind: 'updated' }], clock.now())
@@ -142,19 +138,6 @@ function checkOrder({ warn, soft, hard }: Record<'warn' | 'soft' | 'hard', numbe
   if (above(warn, hard)) throw tooBig('warn_limit', 'the hard limit')
 }
 
-function rowsOf(reader: Reader, account: number): Row[] {
-  return reader.all<Row>(
-    'SELECT n, id, name, soft_limit, warn_limit, updated_at FROM account_quotas WHERE account = ? ORDER BY n',
-    [account],
-  )
-}
-
-function present(row: Row): Quota {
-  return {
-    id: row.id,
-    name: row.name,
-    softLimit: row.soft_limit,
-    warnLimit: row.warn_limit,
-    updatedAt: row.updated_at,
-  }
+function rowsOf(reader: Reader, account: number): NumberedQuota[] {
+  return NUMBERED.all(reader, 'WHERE account = ? ORDER BY n', [account])
 }

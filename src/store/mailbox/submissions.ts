@@ -2,31 +2,45 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { newId } from '../../base/ids.ts'
-import type { Db, Reader, Tx } from '../../db/db.ts'
+import type { Db, Reader, SqlValue, Tx } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
 import { Where } from '../../db/sql-text.ts'
+import { bytes, flag, integer, json, key, type RecordOf, table, text, time } from '../../db/table.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { ChangeLedger } from '../rows/changes.ts'
 import type { Account, Page, PageKey } from '../rows/records.ts'
 
-/** A submission (docs/design/mailbox.md §7). */
-export interface Submission {
-  n: number
+export const SUBMISSIONS = table('submissions', {
+  n: key(),
   /** `sub_…` */
-  id: string
+  id: text(),
+  account: integer().hidden(),
   /** `eml_…` of the message in the delivery log. */
-  emailId: string
+  email_id: text(),
   /** The copy in Sent (`msg_…`); null without one. */
-  messageId: string | null
-  threadId: string | null
-  identityId: string | null
+  message_id: text().orNull(),
+  thread_id: text().orNull(),
+  identity_id: text().orNull(),
+  mail_from: text(),
+  rcpt_to: json<readonly string[]>(),
+  subject: text(),
+  /** Earliest time of the first delivery attempt. */
+  send_at: time(),
+  canceled_at: time().orNull(),
+  created_at: time(),
+  updated_at: time(),
+  /** SHA-256 of the message of a mail program and its recipients. */
+  fingerprint: bytes().orNull().hidden(),
+  /** Without angle brackets. */
+  internet_message_id: text().orNull().hidden(),
+  /** The message is a copy that the appliance keeps. */
+  keeps_copy: flag().or(0).hidden(),
+})
+type StoredSubmission = RecordOf<typeof SUBMISSIONS>
+
+/** A submission (docs/design/mailbox.md §7). */
+export interface Submission extends Omit<StoredSubmission, 'mailFrom' | 'rcptTo'> {
   envelope: { mailFrom: string; rcptTo: string[] }
-  subject: string
-  /** Earliest time of the first delivery attempt, ms. */
-  sendAt: number
-  canceledAt: number | null
-  createdAt: number
-  updatedAt: number
 }
 
 export interface SubmissionFilter {
@@ -65,31 +79,9 @@ export interface SubmittedMessage {
   fingerprint: Uint8Array | null
 }
 
+const LINKABLE = SUBMISSIONS.only('n', 'email_id', 'message_id', 'keeps_copy')
 /** A submission that a message of a mail program may belong to. */
-export interface LinkableSubmission {
-  n: number
-  emailId: string
-  /** `msg_…` */
-  messageId: string | null
-  /** The message is a copy that the appliance keeps. */
-  keepsCopy: boolean
-}
-
-interface SubmissionRow {
-  n: number
-  id: string
-  email_id: string
-  message_id: string | null
-  thread_id: string | null
-  identity_id: string | null
-  mail_from: string
-  rcpt_to: string
-  subject: string
-  send_at: number
-  canceled_at: number | null
-  created_at: number
-  updated_at: number
-}
+export type LinkableSubmission = RecordOf<typeof LINKABLE>
 
 interface Deps {
   db: Db
@@ -97,9 +89,6 @@ interface Deps {
   accounts: Accounts
   changes: ChangeLedger
 }
-
-const COLUMNS =
-  'n, id, email_id, message_id, thread_id, identity_id, mail_from, rcpt_to, subject, send_at, canceled_at, created_at, updated_at'
 
 export class Submissions {
   readonly #deps: Deps
@@ -109,26 +98,10 @@ export class Submissions {
   }
 
   /** Inserts a submission as part of a unit of work; the caller records the change in the ledger. @returns its number and id */
-  create(tx: Tx, submission: NewSubmission): { n: number; id: string } {
+  create(tx: Tx, { envelope, ...submission }: NewSubmission): { n: number; id: string } {
     const id = newId('submission')
     const now = this.#deps.clock.now()
-    const n = tx.insert('submissions', {
-      id,
-      account: submission.account,
-      email_id: submission.emailId,
-      internet_message_id: submission.internetMessageId,
-      message_id: submission.messageId,
-      keeps_copy: submission.keepsCopy,
-      thread_id: submission.threadId,
-      identity_id: submission.identityId,
-      mail_from: submission.envelope.mailFrom,
-      rcpt_to: JSON.stringify(submission.envelope.rcptTo),
-      subject: submission.subject,
-      send_at: submission.sendAt,
-      fingerprint: submission.fingerprint ?? null,
-      created_at: now,
-      updated_at: now,
-    })
+    const n = SUBMISSIONS.insert(tx, { ...submission, ...envelope, id, createdAt: now, updatedAt: now })
     return { n, id }
   }
 
@@ -152,15 +125,12 @@ export class Submissions {
     account: Account,
     { internetMessageId, since, limit }: { internetMessageId: string; since: number; limit: number },
   ): LinkableSubmission[] {
-    const rows = reader.all<{ n: number; email_id: string; message_id: string | null; keeps_copy: number }>(
-      `SELECT n, email_id, message_id, keeps_copy FROM submissions
-       WHERE account = ? AND created_at >= ? AND internet_message_id = ? AND canceled_at IS NULL
+    return LINKABLE.all(
+      reader,
+      `WHERE account = ? AND created_at >= ? AND internet_message_id = ? AND canceled_at IS NULL
        ORDER BY created_at DESC, n DESC LIMIT ?`,
       [account.n, since, internetMessageId, limit],
     )
-    return rows.map((row) => ({
-      ...{ n: row.n, emailId: row.email_id, messageId: row.message_id, keepsCopy: row.keeps_copy === 1 },
-    }))
   }
 
   /** Makes a message of a mail program that of a submission, and records the change in the ledger. */
@@ -172,20 +142,12 @@ export class Submissions {
   }
 
   get(account: Account, id: string): Submission | undefined {
-    const row = this.#deps.db.read.get<SubmissionRow>(
-      `SELECT ${COLUMNS} FROM submissions WHERE id = ? AND account = ?`,
-      [id, account.n],
-    )
-    return row && present(row)
+    return find(this.#deps.db.read, `WHERE id = ? AND account = ?`, [id, account.n])
   }
 
   /** The submission of a message (`eml_…`). */
   byEmail(account: Account, emailId: string): Submission | undefined {
-    const row = this.#deps.db.read.get<SubmissionRow>(
-      `SELECT ${COLUMNS} FROM submissions WHERE email_id = ? AND account = ?`,
-      [emailId, account.n],
-    )
-    return row && present(row)
+    return find(this.#deps.db.read, `WHERE email_id = ? AND account = ?`, [emailId, account.n])
   }
 
   /** The newest submission of a mail program with this Message-ID (without angle brackets) since a time (ms). Reads by index. */
@@ -194,12 +156,12 @@ export class Submissions {
     account: Pick<Account, 'n'>,
     { internetMessageId, since }: { internetMessageId: string; since: number },
   ): Submission | undefined {
-    const row = reader.get<SubmissionRow>(
-      `SELECT ${COLUMNS} FROM submissions WHERE account = ? AND internet_message_id = ? AND created_at >= ?
+    return find(
+      reader,
+      `WHERE account = ? AND internet_message_id = ? AND created_at >= ?
        ORDER BY n DESC LIMIT 1`,
       [account.n, internetMessageId, since],
     )
-    return row && present(row)
   }
 
   /** The submission of the same message to the same recipients since a time (ms). Reads by index. */
@@ -209,21 +171,17 @@ export class Submissions {
     { internetMessageId, fingerprint, since }: SubmittedMessage & { since: number },
   ): Submission | undefined {
     if (fingerprint === null) return undefined
-    const row = reader.get<SubmissionRow>(
-      `SELECT ${COLUMNS} FROM submissions WHERE account = ? AND internet_message_id = ? AND created_at >= ?
+    return find(
+      reader,
+      `WHERE account = ? AND internet_message_id = ? AND created_at >= ?
        AND fingerprint = ? ORDER BY n DESC LIMIT 1`,
       [account.n, internetMessageId, since, fingerprint],
     )
-    return row && present(row)
   }
 
   /** The submission whose copy in Sent is this message. */
   byMessage(account: Account, messageId: string, reader: Reader = this.#deps.db.read): Submission | undefined {
-    const row = reader.get<SubmissionRow>(`SELECT ${COLUMNS} FROM submissions WHERE message_id = ? AND account = ?`, [
-      messageId,
-      account.n,
-    ])
-    return row && present(row)
+    return find(reader, `WHERE message_id = ? AND account = ?`, [messageId, account.n])
   }
 
   /** Newest first. */
@@ -233,11 +191,11 @@ export class Submissions {
     if (filter.before !== undefined) where.add('created_at < ?', filter.before)
     if (filter.threadId !== undefined) where.add('thread_id = ?', filter.threadId)
     if (cursor !== null) where.add('(created_at, n) < (?, ?)', ...cursor)
-    const rows = this.#deps.db.read.all<SubmissionRow>(
-      `SELECT ${COLUMNS} FROM submissions WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`,
-      [...where.values, limit + 1],
-    )
-    return pageOf(rows, limit, (row) => [row.created_at, row.n], present)
+    const stored = SUBMISSIONS.all(this.#deps.db.read, `WHERE ${where.sql} ORDER BY created_at DESC, n DESC LIMIT ?`, [
+      ...where.values,
+      limit + 1,
+    ])
+    return pageOf(stored, limit, ({ createdAt, n }) => [createdAt, n], submissionOf)
   }
 
   /** Marks a submission as cancelled. @returns false if it was already */
@@ -260,19 +218,11 @@ export class Submissions {
   }
 }
 
-function present(row: SubmissionRow): Submission {
-  return {
-    n: row.n,
-    id: row.id,
-    emailId: row.email_id,
-    messageId: row.message_id,
-    threadId: row.thread_id,
-    identityId: row.identity_id,
-    envelope: { mailFrom: row.mail_from, rcptTo: JSON.parse(row.rcpt_to) as string[] },
-    subject: row.subject,
-    sendAt: row.send_at,
-    canceledAt: row.canceled_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
+function find(reader: Reader, rest: string, values: readonly SqlValue[]): Submission | undefined {
+  const stored = SUBMISSIONS.get(reader, rest, values)
+  return stored && submissionOf(stored)
+}
+
+function submissionOf({ mailFrom, rcptTo, ...submission }: StoredSubmission): Submission {
+  return { ...submission, envelope: { mailFrom, rcptTo: [...rcptTo] } }
 }

@@ -1,10 +1,10 @@
 // Sending identities of a mailbox (docs/design/mailbox.md §8).
 
 import { type Static, Type } from 'typebox'
-import { isoTime } from '../../../base/clock.ts'
 import { invalid, notFound } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
 import type { MailboxPrincipal } from '../../../directory/names/principal.ts'
+import { presenterOf } from '../../../http/present.ts'
 import { answer, route } from '../../../http/route.ts'
 import { Id, listOf, Nullable } from '../../../http/schema.ts'
 import { checkEmail, checkName, checkRecipient } from '../../../mime/compose/draft-rules.ts'
@@ -196,20 +196,6 @@ function shown(app: Context, account: Account, id: string): Static<typeof Identi
   return present(kept)
 }
 
-function present(kept: Kept): Static<typeof Identity> {
-  return {
-    id: kept.id,
-    name: kept.name,
-    email: kept.email,
-    reply_to: kept.replyTo,
-    bcc: kept.bcc,
-    text_signature: kept.textSignature,
-    html_signature: kept.htmlSignature,
-    is_primary: kept.isPrimary,
-    may_delete: !kept.isPrimary,
-    created_at: isoTime(kept.createdAt),
-    updated_at: isoTime(kept.updatedAt),
-  }
-}
+const present = presenterOf<Kept>()(Identity, { may_delete: ({ isPrimary }) => !isPrimary })
 
 export const identities = [listIdentities, changesRoute('identities'), createIdentity, updateIdentity, deleteIdentity]
