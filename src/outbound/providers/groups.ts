@@ -2,30 +2,38 @@
 
 import { conflict, invalid, notFound, ProductError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
-import type { Reader, Row, SqlValue, Tx } from '../../db/db.ts'
+import type { Reader, SqlValue, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { placeholders } from '../../db/sql-text.ts'
+import { integer, key, type RecordOf, table, text, time } from '../../db/table.ts'
 import { checkName } from '../../directory/keys/teams.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 
 export type GroupStrategy = 'weighted' | 'round_robin' | 'failover'
 
-export interface GroupMember {
-  providerId: string
+export const DELIVERY_GROUPS = table('delivery_groups', {
+  n: key(),
+  id: text(),
+  team_id: text(),
+  name: text(),
+  strategy: text<GroupStrategy>(),
+  /** The counter of `round_robin`. */
+  turn: integer().or(0).hidden(),
+  created_at: time(),
+  updated_at: time(),
+})
+export const DELIVERY_GROUP_MEMBERS = table('delivery_group_members', {
+  delivery_group: integer().hidden(),
+  provider_id: text(),
   /** Overrides the account's own percentage inside the group; null keeps it. */
-  weight: number | null
-  position: number
-}
+  weight: integer().orNull(),
+  position: integer(),
+})
+const MEMBER = DELIVERY_GROUP_MEMBERS.and('delivery_group')
 
-export interface DeliveryGroup {
-  n: number
-  id: string
-  teamId: string
-  name: string
-  strategy: GroupStrategy
+export type GroupMember = RecordOf<typeof DELIVERY_GROUP_MEMBERS>
+export interface DeliveryGroup extends RecordOf<typeof DELIVERY_GROUPS> {
   members: GroupMember[]
-  createdAt: number
-  updatedAt: number
 }
 
 /** A member in a request; its position defaults to its index in the list. */
@@ -66,32 +74,27 @@ export class Groups {
       this.#checkFree(tx, teamId, name, '')
       const id = newId('deliveryGroup')
       const now = clock.now()
-      const row = { id, team_id: teamId, name, strategy: input.strategy, created_at: now, updated_at: now }
-      const n = tx.insert('delivery_groups', row)
+      const group = { id, teamId, name, strategy: input.strategy, createdAt: now, updatedAt: now }
+      const n = DELIVERY_GROUPS.insert(tx, group)
       this.#setMembers(tx, teamId, n, input.members)
       return this.get(teamId, id, tx)!
     })
   }
 
   get(teamId: string, id: string, reader: Reader = this.#deps.db.read): DeliveryGroup | undefined {
-    const row = reader.get('SELECT * FROM delivery_groups WHERE id = ? AND team_id = ?', [id, teamId])
-    return row && present(row, membersOf(reader, [row.n as number]))
+    return read(reader, 'WHERE id = ? AND team_id = ?', [id, teamId])[0]
   }
 
   /** Newest first. */
   list(teamId: string, filter: { limit: number; after: PageKey | null }): Page<DeliveryGroup> {
     const values: SqlValue[] = [teamId, ...(filter.after ?? []), filter.limit + 1]
-    const rows = this.#deps.db.read.all(
-      `SELECT * FROM delivery_groups WHERE team_id = ? ${filter.after === null ? '' : 'AND (created_at, n) < (?, ?)'}
+    const groups = read(
+      this.#deps.db.read,
+      `WHERE team_id = ? ${filter.after === null ? '' : 'AND (created_at, n) < (?, ?)'}
        ORDER BY created_at DESC, n DESC LIMIT ?`,
       values,
     )
-    const members = membersOf(
-      this.#deps.db.read,
-      rows.map((row) => row.n as number),
-    )
-    const keyOf = (row: Row) => [row.created_at as number, row.n as number]
-    return pageOf(rows, filter.limit, keyOf, (row) => present(row, members))
+    return pageOf(groups, filter.limit, ({ createdAt, n }) => [createdAt, n])
   }
 
   /**
@@ -149,17 +152,9 @@ export class Groups {
 
   /** Groups of a team in the order of the ids, for routing; unknown ids are omitted. */
   many(teamId: string, ids: readonly string[]): DeliveryGroup[] {
-    const { read } = this.#deps.db
-    const rows = read.all(`SELECT * FROM delivery_groups WHERE team_id = ? AND id IN (${placeholders(ids)})`, [
-      teamId,
-      ...ids,
-    ])
-    const members = membersOf(
-      read,
-      rows.map((row) => row.n as number),
-    )
-    const found = rows.map((row) => present(row, members))
-    return found.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
+    const rest = `WHERE team_id = ? AND id IN (${placeholders(ids)})`
+    const groups = read(this.#deps.db.read, rest, [teamId, ...ids])
+    return groups.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
   }
 
   /** The name of one group that has the account as a member. */
@@ -202,39 +197,24 @@ export class Groups {
       if (!own.has(providerId)) throw invalid(field, 'not_found', 'There is no such provider.')
       if (seen.has(providerId)) throw invalid(field, 'duplicate', 'A provider can be a member only once.')
       seen.add(providerId)
-      tx.insert('delivery_group_members', { delivery_group: group, provider_id: providerId, weight, position })
+      DELIVERY_GROUP_MEMBERS.insert(tx, { deliveryGroup: group, providerId, weight, position })
     }
   }
 }
 
-interface MemberRow {
-  delivery_group: number
-  provider_id: string
-  weight: number | null
-  position: number
+/** @param rest the statement from WHERE on */
+function read(reader: Reader, rest: string, values: readonly SqlValue[]): DeliveryGroup[] {
+  const groups = DELIVERY_GROUPS.all(reader, rest, values)
+  const members = membersOf(
+    reader,
+    groups.map(({ n }) => n),
+  )
+  return groups.map((group) => ({ ...group, members: members.get(group.n) ?? [] }))
 }
 
 function membersOf(reader: Reader, groups: readonly number[]): Map<number, GroupMember[]> {
   if (groups.length === 0) return new Map()
-  const rows = reader.all<MemberRow>(
-    `SELECT delivery_group, provider_id, weight, position FROM delivery_group_members
-     WHERE delivery_group IN (${placeholders(groups)}) ORDER BY position, provider_id`,
-    groups,
-  )
-  const grouped = Map.groupBy(rows, (row) => row.delivery_group)
-  const member = ({ provider_id: providerId, weight, position }: MemberRow) => ({ providerId, weight, position })
-  return new Map([...grouped].map(([group, list]) => [group, list.map(member)]))
-}
-
-function present(row: Row, members: Map<number, GroupMember[]>): DeliveryGroup {
-  return {
-    n: row.n as number,
-    id: row.id as string,
-    teamId: row.team_id as string,
-    name: row.name as string,
-    strategy: row.strategy as GroupStrategy,
-    members: members.get(row.n as number) ?? [],
-    createdAt: row.created_at as number,
-    updatedAt: row.updated_at as number,
-  }
+  const rest = `WHERE delivery_group IN (${placeholders(groups)}) ORDER BY position, provider_id`
+  const grouped = Map.groupBy(MEMBER.all(reader, rest, groups), ({ deliveryGroup }) => deliveryGroup)
+  return new Map([...grouped].map(([n, list]) => [n, list.map(({ deliveryGroup: _, ...member }) => member)]))
 }
