@@ -2,31 +2,37 @@
 
 import { conflict, invalid, notFound } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
-import type { Reader, Row, Tx } from '../db/db.ts'
+import type { Reader, Tx } from '../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../db/page.ts'
 import { Where } from '../db/sql-text.ts'
+import { key, type RecordOf, type RowOf, table, text, time } from '../db/table.ts'
 import { ROLES } from '../directory/names/permissions.ts'
 import { parseMailbox } from '../mime/address.ts'
 import type { PeopleDeps } from './deps.ts'
 
 export type MemberRole = 'owner' | 'admin' | 'member' | 'viewer' | 'user'
 
-export interface TeamMember {
-  n: number
-  /** `usr_…` */
-  id: string
-  teamId: string
+export const MEMBERS = table('members', {
+  n: key(),
+  id: text(),
+  team_id: text(),
   /** Lower-case. */
-  email: string
+  email: text(),
+  /** Of earlier versions; the name is that of the person. */
+  display_name: text().orNull().hidden(),
+  role: text<MemberRole>(),
+  invited_at: time(),
+  joined_at: time().orNull(),
+  last_login_at: time().orNull(),
+  /** Sessions opened at or before this time do not open the team; null when none were ended. */
+  signed_out_at: time().orNull(),
+})
+type MemberRow = RowOf<typeof MEMBERS> & { person_name: string | null }
+
+export interface TeamMember extends RecordOf<typeof MEMBERS> {
   displayName: string | null
-  role: MemberRole
   /** `invited` until the first sign-in. */
   status: 'invited' | 'active'
-  invitedAt: number
-  joinedAt: number | null
-  lastLoginAt: number | null
-  /** Sessions opened at or before this time do not open the team; null when none were ended. */
-  signedOutAt: number | null
 }
 
 /** Which members of a team a list shows. */
@@ -53,7 +59,7 @@ export const MEMBER_PERMISSIONS: Readonly<Record<MemberRole, readonly string[]>>
 const EMAIL_MAX = 254
 /** The name of a person who has signed in: one who was only invited may not know of the team. */
 const NAME = '(SELECT display_name FROM persons WHERE persons.email = members.email AND members.joined_at IS NOT NULL)'
-const SELECT = `SELECT *, ${NAME} AS person_name FROM members`
+const SELECT = `SELECT ${MEMBERS.columns}, ${NAME} AS person_name FROM members`
 
 interface MembersDeps extends Pick<PeopleDeps, 'db' | 'clock'> {
   /** Runs in the unit of work that adds a member. */
@@ -75,11 +81,11 @@ export class Members {
     if (search !== undefined) {
       where.add(`instr(lower(email || ' ' || coalesce(${NAME}, '')), ?) > 0`, search.toLowerCase())
     }
-    const rows = this.#deps.db.read.all(`${SELECT} WHERE ${where.sql} ORDER BY invited_at, n LIMIT ?`, [
+    const rows = this.#deps.db.read.all<MemberRow>(`${SELECT} WHERE ${where.sql} ORDER BY invited_at, n LIMIT ?`, [
       ...where.values,
       limit + 1,
     ])
-    return pageOf(rows, limit, (row) => [row.invited_at as number, row.n as number], memberOf)
+    return pageOf(rows, limit, (row) => [row.invited_at, row.n], memberOf)
   }
 
   /** How many members a team has. */
@@ -89,20 +95,20 @@ export class Members {
   }
 
   get(teamId: string, id: string, reader: Reader = this.#deps.db.read): TeamMember | undefined {
-    const row = reader.get(`${SELECT} WHERE team_id = ? AND id = ?`, [teamId, id])
+    const row = reader.get<MemberRow>(`${SELECT} WHERE team_id = ? AND id = ?`, [teamId, id])
     return row && memberOf(row)
   }
 
   /** These members of a team, by id. */
   byIds(teamId: string, ids: readonly string[]): Map<string, TeamMember> {
     const sql = `${SELECT} WHERE team_id = ? AND id IN (SELECT value FROM json_each(?))`
-    const rows = this.#deps.db.read.all(sql, [teamId, JSON.stringify(ids)])
+    const rows = this.#deps.db.read.all<MemberRow>(sql, [teamId, JSON.stringify(ids)])
     return new Map(rows.map(memberOf).map((member) => [member.id, member]))
   }
 
   /** Every team a person belongs to, the oldest membership first. */
   of(email: string, reader: Reader = this.#deps.db.read): TeamMember[] {
-    return reader.all(`${SELECT} WHERE email = ? ORDER BY n`, [email]).map(memberOf)
+    return reader.all<MemberRow>(`${SELECT} WHERE email = ? ORDER BY n`, [email]).map(memberOf)
   }
 
   /** Addresses of the owners of a team, who receive its notices. */
@@ -119,9 +125,7 @@ export class Members {
     const email = checkPersonEmail(person.email)
     this.refuseExisting(tx, teamId, email)
     const id = newId('member')
-    tx.insert('members', {
-      ...{ id, team_id: teamId, email, role: person.role, invited_at: this.#deps.clock.now() },
-    })
+    MEMBERS.insert(tx, { id, teamId, email, role: person.role, invitedAt: this.#deps.clock.now() })
     const added = this.get(teamId, id, tx)!
     this.#deps.onAdded(tx, added)
     return added
@@ -204,18 +208,7 @@ export function checkPersonEmail(written: string, field = 'email'): string {
   throw invalid(field, 'invalid_format', `The ${field} must be a single email address.`)
 }
 
-function memberOf(row: Row): TeamMember {
-  return {
-    n: row.n as number,
-    id: row.id as string,
-    teamId: row.team_id as string,
-    email: row.email as string,
-    displayName: row.person_name as string | null,
-    role: row.role as MemberRole,
-    status: row.joined_at === null ? 'invited' : 'active',
-    invitedAt: row.invited_at as number,
-    joinedAt: row.joined_at as number | null,
-    lastLoginAt: row.last_login_at as number | null,
-    signedOutAt: row.signed_out_at as number | null,
-  }
+function memberOf(row: MemberRow): TeamMember {
+  const member = MEMBERS.record(row)
+  return { ...member, displayName: row.person_name, status: member.joinedAt === null ? 'invited' : 'active' }
 }
