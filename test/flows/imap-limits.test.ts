@@ -23,6 +23,7 @@ import {
 } from '../../src/imap/grammar/limits.ts'
 import { startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
+import { eventually } from '../support/eventually.ts'
 import { connectImap, connectImapPlain, type ImapClient, logInImap } from '../support/imap.ts'
 
 const PER_ADDRESS = 8
@@ -60,18 +61,13 @@ async function rest(client: ImapClient): Promise<string[]> {
 /** Closes connections and waits until the appliance no longer counts them. */
 async function close(...clients: ImapClient[]): Promise<void> {
   for (const client of clients) client.socket.destroy()
-  await waitFor(async () => (await metric('imap_connections{protocol="imaps"}')) === 0)
+  await eventually(async () => (await metric('imap_connections{protocol="imaps"}')) === 0)
 }
 
 async function metric(name: string): Promise<number> {
   const text = (await appliance.app.metrics.texts()).join('')
   const line = text.split('\n').find((one) => one.startsWith(`mailstead_${name} `))
   return Number(line?.split(' ').at(-1) ?? 0)
-}
-
-/** Turns of the event loop until it is so: all it waits for happens in this process. */
-async function waitFor(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve))
 }
 
 describe('connections', () => {
@@ -234,14 +230,14 @@ describe('other clients do not wait', () => {
     const sent = await metric('imap_bytes_out_total')
     silent.socket.pause()
     silent.write(Array.from({ length: 50 }, (_, i) => `f${i} FETCH * BODY.PEEK[]\r\n`).join(''))
-    await waitFor(async () => (await metric('imap_blocked_connections')) === 1)
+    await eventually(async () => (await metric('imap_blocked_connections')) === 1)
     for (let i = 0; i < 20; i++) assert.equal((await other.run('NOOP')).status, 'OK')
     const produced = (await metric('imap_bytes_out_total')) - sent
     assert.ok(produced < 10 * size, `${produced} bytes were produced for a client that takes none`)
     clock.advance(UNREAD_MS - 5000)
     assert.equal(await metric('imap_blocked_connections'), 1)
     clock.advance(10_000)
-    await waitFor(async () => (await metric('imap_connections{protocol="imaps"}')) === 1)
+    await eventually(async () => (await metric('imap_connections{protocol="imaps"}')) === 1)
     assert.equal((await other.run('NOOP')).status, 'OK')
     await close(silent, other)
   })

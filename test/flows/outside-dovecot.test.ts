@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ImapFlow } from 'imapflow'
 import { type Json, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
-import { attach, eventually, type OutsideAccount, signIn } from '../support/outside.ts'
+import { eventually } from '../support/eventually.ts'
+import { attach, type OutsideAccount, signIn } from '../support/outside.ts'
 import { type RemoteDovecot, remoteDovecotMissing, startRemoteDovecot } from '../support/remote-dovecot.ts'
 
 const skip = remoteDovecotMissing()

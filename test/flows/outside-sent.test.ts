@@ -5,8 +5,9 @@ import { after, before, test } from 'node:test'
 import { SAVED_WITHIN_MS } from '../../src/sync/session/sent-copy.ts'
 import { type Json, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
+import { eventually } from '../support/eventually.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { attach, eventually, type OutsideAccount, signIn } from '../support/outside.ts'
+import { attach, type OutsideAccount, signIn } from '../support/outside.ts'
 import { type RemoteDovecot, remoteDovecotMissing, startRemoteDovecot } from '../support/remote-dovecot.ts'
 
 const skip = remoteDovecotMissing()

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/base/clock.ts'
 import { openDirect } from '../../src/outbound/transports/direct/direct.ts'
 import { carrierConfig, handover, MAIL, openAccount, shortOutcomes, wordsOf } from '../support/carriers.ts'
 import { zoneResolver } from '../support/dns.ts'
+import { eventually } from '../support/eventually.ts'
 import { sinkMessages, startOwnershipPostfix, startPostfix, startSink } from '../support/postfix.ts'
 import { missingProgram } from '../support/programs.ts'
 
@@ -153,10 +154,6 @@ test("a Postfix that checks sender ownership accepts messages with the account's
 })
 
 /** Its delivery takes a moment. */
-async function arrived(mails: () => Promise<string[]>, count = 1): Promise<string[]> {
-  for (let tries = 0; ; tries++) {
-    const found = await mails()
-    if (found.length >= count || tries > 500) return found
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+function arrived(messages: () => Promise<string[]>, count = 1): Promise<string[]> {
+  return eventually(messages, ({ length }) => length >= count)
 }

@@ -11,6 +11,7 @@ import { after, before, describe, it } from 'node:test'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import type SmtpTransport from 'nodemailer/lib/smtp-transport'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Postfix, startPostfix } from '../support/postfix.ts'
 import { missingProgram } from '../support/programs.ts'
 import { askPython, PYTHON } from '../support/python.ts'
@@ -93,13 +94,12 @@ async function run(program: string, args: readonly string[], input = ''): Promis
 /** The message with this subject in the mailbox at Postfix, with CRLF. */
 async function received(subject: string): Promise<Buffer> {
   await appliance.settle()
-  for (let tries = 0; tries < 400; tries++) {
-    const found = (await postfix.messages()).find((mail) => mail.includes(`\nSubject: ${subject}\n`))
-    if (found !== undefined) return Buffer.from(found.replaceAll('\n', '\r\n'), 'latin1')
-    // Postfix delivers in processes of its own.
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  return assert.fail(`${subject} did not arrive`)
+  // Postfix delivers in processes of its own.
+  const [mail] = await eventually(
+    async () => (await postfix.messages()).filter((text) => text.includes(`\nSubject: ${subject}\n`)),
+    (mails) => mails.length > 0,
+  )
+  return Buffer.from(mail!.replaceAll('\n', '\r\n'), 'latin1')
 }
 
 /** What every message must be after its way. */

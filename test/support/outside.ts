@@ -1,7 +1,6 @@
 // An appliance with an account at a real server: attached by the API, with what each side has to compare.
 
 import assert from 'node:assert/strict'
-import { inspect } from 'node:util'
 import { ImapFlow } from 'imapflow'
 import type { Json, TestAppliance, TestTeam } from './appliance.ts'
 import type { RemoteServer } from './remote-dovecot.ts'
@@ -45,15 +44,4 @@ export async function signIn(server: RemoteServer, user: string): Promise<ImapFl
   })
   await client.connect()
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.logout().catch(() => {}) })
-}
-
-/** Repeats until it holds; a server tells of its changes when it likes. @throws AssertionError after 45 s: a lost connection is made again after 15 s */
-export async function eventually<T>(read: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  const end = performance.now() + 45_000
-  for (;;) {
-    const value = await read()
-    if (holds(value)) return value
-    if (performance.now() > end) assert.fail(`Still ${inspect(value)}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }

@@ -6,6 +6,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import { eventually } from './eventually.ts'
 import { certificateFor } from './mail-server.ts'
 
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`
@@ -203,17 +204,15 @@ async function freePort(): Promise<number> {
 
 /** Waits until the port accepts connections, or the program has ended. */
 async function listening(port: number, child: ChildProcess): Promise<void> {
-  for (;;) {
+  await eventually(() => {
     if (child.exitCode !== null) throw new Error(`The program ended with ${child.exitCode}.`)
-    const isOpen = await new Promise<boolean>((resolve) => {
+    return new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => {
         socket.destroy()
         resolve(true)
       }).on('error', () => resolve(false))
     })
-    if (isOpen) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  })
 }
 
 async function close(child: ChildProcess, folder: string): Promise<void> {

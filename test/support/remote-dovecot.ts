@@ -7,6 +7,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { promisify } from 'node:util'
+import { eventually } from './eventually.ts'
 
 const run = promisify(execFile)
 const PROGRAM = '/usr/sbin/dovecot'
@@ -172,15 +173,12 @@ export async function freePort(): Promise<number> {
 
 /** Waits until the port answers. @throws Error with the log of a server that ended */
 export async function listening(child: ChildProcess, port: number, folder: string): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) {
-      const log = join(folder, 'log')
-      const text = existsSync(log) && statSync(log).isFile() ? (await run('tail', ['-n', '20', log])).stdout : ''
-      throw new Error(`The server ended (${child.exitCode}). ${text}`)
-    }
-    if (await answers(port)) return
-    await new Promise((resolve) => setTimeout(resolve, 30))
-  }
+  await eventually(async () => {
+    if (child.exitCode === null) return answers(port)
+    const log = join(folder, 'log')
+    const text = existsSync(log) && statSync(log).isFile() ? (await run('tail', ['-n', '20', log])).stdout : ''
+    throw new Error(`The server ended (${child.exitCode}). ${text}`)
+  })
 }
 
 function answers(port: number): Promise<boolean> {

@@ -6,6 +6,7 @@ import type { SqlValue } from '../../../src/db/db.ts'
 import { startAppliance } from '../../support/appliance.ts'
 import { Commands } from '../../support/cli.ts'
 import { ManualClock } from '../../support/clock.ts'
+import { eventually } from '../../support/eventually.ts'
 
 const clock = new ManualClock(Date.now())
 const appliance = await startAppliance({ clock })
@@ -53,16 +54,19 @@ test('mail is collected into a hosted mailbox, and the import is followed with a
   const { email: into } = await team.mailbox('bob@in.test')
   const add = ['remote', 'add', 'bob@old.example', '--imap', 'imap.old.test', '--collect-into', into, '--follow']
   const following = cli.given('secret').json(...add)
-  let id: string | undefined
-  while (id === undefined) {
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    id = app.sync.accounts.byEmail('bob@old.example')[0]?.id
-  }
+  const [account] = await eventually(
+    () => app.sync.accounts.byEmail('bob@old.example'),
+    ({ length }) => length > 0,
+  )
+  const { id } = account!
   await become(id, { status: 'importing', import_state: 'running', import_total: 400, import_done: 100 })
-  while (!shown.some((text) => text.includes('100 of 400 messages'))) {
-    clock.advance(1000)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await eventually(
+    () => {
+      clock.advance(1000)
+      return shown
+    },
+    (texts) => texts.some((text) => text.includes('100 of 400 messages')),
+  )
   await become(id, { status: 'active', import_state: 'done', import_done: 400 })
   const done = await following
   assert.deepEqual([done.mode, done.import.messages_done, done.import.state], ['collect', 400, 'done'])

@@ -6,6 +6,7 @@ import { ResponseMemory } from '../../../src/sync/imap/response-memory.ts'
 import type { AccountServer } from '../../../src/sync/model/server.ts'
 import { ServerError } from '../../../src/sync/model/server.ts'
 import { ManualClock } from '../../support/clock.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type HostileConnection, type HostileServer, startHostileImap } from '../../support/hostile-imap.ts'
 import { openHostile } from '../../support/hostile-session.ts'
 
@@ -60,12 +61,6 @@ async function open(
   return { account, isWaiting: () => connection.isWaiting }
 }
 
-/** Repeats until it holds: bytes take their time. */
-async function until(holds: () => boolean): Promise<void> {
-  for (let at = 0; at < 10_000 && !holds(); at++) await new Promise(setImmediate)
-  assert.ok(holds(), String(holds))
-}
-
 test('one team reads one large answer at a time, all teams two; the others are read when their turn comes', async () => {
   const memory = new ResponseMemory(clock, LIMITS)
   const all = await Promise.all(['a', 'a', 'b', 'c'].map((team) => open(memory, team)))
@@ -74,8 +69,8 @@ test('one team reads one large answer at a time, all teams two; the others are r
   for (const [at, { account }] of all.entries()) {
     // A turn ends with the next command.
     reading.push(account.contents([1]).then(async (found) => [found, await account.select('INBOX', null)] as const))
-    await until(() => asked.length === at + 1)
-    if (at > 0 && at !== 2) await until(() => all[at]!.isWaiting())
+    await eventually(() => asked.length === at + 1)
+    if (at > 0 && at !== 2) await eventually(() => all[at]!.isWaiting())
   }
   const waiting = () => all.map(({ isWaiting }) => isWaiting())
   assert.deepEqual(waiting(), [false, true, false, true])
@@ -94,13 +89,13 @@ test('a turn ends when contents are about to be asked for: what waits for memory
   const [first, next] = await Promise.all([open(memory, 'a'), open(memory, 'a')])
   asked.splice(0)
   const given = first.account.contents([1])
-  await until(() => asked.length === 1)
+  await eventually(() => asked.length === 1)
   asked[0]!()
   await given
   const found = next.account.contents([1])
-  await until(() => next.isWaiting())
+  await eventually(() => next.isWaiting())
   await first.account.ready((wait) => wait())
-  await until(() => !next.isWaiting())
+  await eventually(() => !next.isWaiting())
   asked[1]!()
   assert.equal((await found).get(1)!.length, 2 * MIB)
   await Promise.all([first, next].map(({ account }) => account.close()))
@@ -111,14 +106,14 @@ test('an answer that is not finished ends its connection, and the next one is re
   const [slow, next] = await Promise.all([open(memory, 'a'), open(memory, 'a')])
   asked.splice(0)
   const failed = slow.account.contents([1]).catch((error: unknown) => error)
-  await until(() => asked.length === 1)
+  await eventually(() => asked.length === 1)
   const found = next.account.contents([1])
-  await until(() => next.isWaiting())
+  await eventually(() => next.isWaiting())
   // The time in which it waits is not that of its server.
   clock.advance(121_000)
   const error = await failed
   assert.ok(error instanceof ServerError)
-  await until(() => !next.isWaiting())
+  await eventually(() => !next.isWaiting())
   asked[1]!()
   assert.equal((await found).get(1)!.length, 2 * MIB)
   await next.account.close()

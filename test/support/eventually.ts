@@ -1,0 +1,27 @@
+// Waits for what another process or the network brings, and says what did not come.
+
+import assert from 'node:assert/strict'
+import { setTimeout } from 'node:timers/promises'
+import { inspect } from 'node:util'
+
+/** A busy machine starts a program in ten seconds; a lost connection is made again after fifteen. */
+const PATIENCE_MS = 60_000
+const PAUSE_MS = 20
+
+/**
+ * Reads again until it holds.
+ * @throws AssertionError after a minute, with the condition and the last value
+ */
+export async function eventually<T>(
+  read: () => T | Promise<T>,
+  holds: (value: T) => boolean = (value) => Boolean(value),
+): Promise<T> {
+  const end = performance.now() + PATIENCE_MS
+  for (;;) {
+    const value = await read()
+    if (holds(value)) return value
+    if (performance.now() > end)
+      assert.fail(`Waited ${PATIENCE_MS / 1000} s for ${holds} of ${read}: ${inspect(value)}`)
+    await setTimeout(PAUSE_MS)
+  }
+}
