@@ -234,10 +234,11 @@ test('every object of a reply is closed, so that the validation of replies finds
   }
 })
 
-test('every type of event is documented, and the agreed examples are valid', {
-  skip: fixturesMissing('../spec/decisions.md'),
-}, () => {
+test('every type of event is documented', () => {
   assert.deepEqual(Object.keys((documents.app as unknown as { webhooks: object }).webhooks), Object.keys(EVENTS))
+})
+
+test('the agreed examples of events are valid', { skip: fixturesMissing('../spec/decisions.md') }, () => {
   const text = readFileSync(SPEC!, 'utf8')
   const examples = [...text.matchAll(/^\{"id":"evt_[^\n]+\}$/gm)].map(
     ([line]) => JSON.parse(line) as { type: keyof typeof EVENTS },
