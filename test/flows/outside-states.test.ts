@@ -318,7 +318,8 @@ test('what a full server does not take is not sent one by one, and costs the sam
   using rows = countRows('remote_intents')
   await mailbox.settle(1)
   assert.equal(refused, 1)
-  assert.equal((await mailbox.record()).status_reason, 'The account is full.')
+  const sentence = '250 messages were changed here, and are not so at the server. The account is full.'
+  assert.equal((await mailbox.record()).status_reason, sentence)
   models.clock.advance(61 * MINUTE)
   await mailbox.settle(1)
   assert.equal(refused, 2)

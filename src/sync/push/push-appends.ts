@@ -47,6 +47,9 @@ export class PushAppends {
   /** By number of a remote folder: the size of the smallest message for which the server had no room, as of this run, bytes. */
   readonly #fullFrom = new Map<number, number>()
 
+  /** What the server answered then. */
+  #fullReason = ''
+
   constructor(commands: PushCommands, mayAppend: MayAppend) {
     this.#commands = commands
     this.#session = commands.session
@@ -80,7 +83,7 @@ export class PushAppends {
         if (appended !== null) created.push({ message: step.message, ...appended })
       }
       if (created.length > 0) await this.#noteAppended(n, created)
-      await this.#commands.whenRoom(without)
+      await this.#commands.whenRoom(without, this.#fullReason)
     }
   }
 
@@ -164,7 +167,10 @@ export class PushAppends {
       return await append()
     } catch (error) {
       const before = this.#fullFrom.get(to.n) ?? Number.POSITIVE_INFINITY
-      if (isRefusal(error) && error.kind === 'quota') this.#fullFrom.set(to.n, Math.min(before, sizeBytes))
+      if (isRefusal(error) && error.kind === 'quota') {
+        this.#fullFrom.set(to.n, Math.min(before, sizeBytes))
+        this.#fullReason = error.message
+      }
       throw error
     }
   }

@@ -21,9 +21,6 @@ const TRIES_MAX = 6
 /** What a server refused for want of room is sent again after this time, ms. */
 const QUOTA_RETRY_MS = 60 * 60_000
 
-/** ... what is said then. */
-const FULL_THERE = 'The account at the server is full.'
-
 const NOT_GIVEN = 'The server does not give them: whether they are the same messages cannot be told.'
 
 /** Messages with changes that are sent again later, or now. */
@@ -175,9 +172,9 @@ export class PushCommands {
     return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'refused', reason)
   }
 
-  /** Sends messages again when the server may have room for them. */
-  whenRoom(messages: readonly number[]): Promise<void> {
-    return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'full', FULL_THERE)
+  /** Sends messages again when the server may have room for them. @param reason what it answered */
+  whenRoom(messages: readonly number[], reason: string): Promise<void> {
+    return messages.length === 0 ? Promise.resolve() : this.#repeat(messages, 'full', reason)
   }
 
   /** @param reason shown to people; null: it is shown already */
