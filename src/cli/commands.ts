@@ -24,6 +24,7 @@ import { domainOwn } from './commands/domain-own.ts'
 import { domainRotateKey } from './commands/domain-rotate-key.ts'
 import { domainVerify } from './commands/domain-verify.ts'
 import { domainList, domainShow } from './commands/domains.ts'
+import { emailShow } from './commands/email-show.ts'
 import { eventTail, webhookListen } from './commands/event-tail.ts'
 import { forwardAdd, forwardList, forwardRemove } from './commands/forwards.ts'
 import { keyCreate } from './commands/key-create.ts'
@@ -41,6 +42,7 @@ import {
   mailboxRestore,
   mailboxSuspend,
 } from './commands/mailboxes.ts'
+import { memberRemove, memberRole } from './commands/member-change.ts'
 import { operatorGrant, operatorList, operatorWithdraw } from './commands/operator-grant.ts'
 import { operatorKey, operatorRevoke } from './commands/operator-key.ts'
 import { loginLink, memberAdd, memberList, signOut } from './commands/people.ts'
@@ -91,7 +93,7 @@ export const GROUPS: readonly CommandGroup[] = [
       ...[limitRequestList, limitRequestApprove, limitRequestDeny],
       ...[keyList, keyCreate, keyRevoke, keyRotate, operatorKey, operatorRevoke],
       ...[operatorList, operatorGrant, operatorWithdraw],
-      ...[memberList, memberAdd, loginLink, signOut],
+      ...[memberList, memberAdd, memberRole, memberRemove, loginLink, signOut],
     ],
   },
   {
@@ -131,7 +133,7 @@ export const GROUPS: readonly CommandGroup[] = [
   {
     title: 'Logs and webhooks',
     commands: [
-      ...[logTail, eventTail, auditList],
+      ...[logTail, emailShow, eventTail, auditList],
       ...[webhookList, webhookShow, webhookCreate, webhookUpdate, webhookDelete, webhookTest],
       ...[webhookRotateSecret, webhookDeliveries, webhookReplay, webhookListen],
     ],

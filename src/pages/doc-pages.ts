@@ -33,6 +33,7 @@ export const DOC_GROUPS: readonly DocGroup[] = [
       entry('getting-started', 'Getting started'),
       entry('console', 'In the browser'),
       entry('docker', 'Docker'),
+      entry('machine', 'A machine of its own'),
       entry('receiving', 'Receiving on the internet'),
     ],
   },

@@ -69,7 +69,7 @@ const listEvents = route({
   },
 })
 
-interface Waiting {
+interface EventWait {
   teamId: string
   /** ms */
   ends: number
@@ -78,7 +78,7 @@ interface Waiting {
 }
 
 /** Reads again after each event of the team until there is one on the page. */
-async function readUntil({ events, clock }: Context, { teamId, ends, signal }: Waiting, read: () => EventsPage) {
+async function readUntil({ events, clock }: Context, { teamId, ends, signal }: EventWait, read: () => EventsPage) {
   for (;;) {
     const newest = events.newest(teamId)
     const page = await read()
