@@ -263,3 +263,26 @@ test('a folder below one that cannot be selected is read', { skip }, async () =>
   assert.equal((await both.folder('Clients/Acme')).total_messages, 3)
   assert.equal((await both.account.record()).status_reason, null)
 })
+
+test('mail in a folder that could not be selected is stored there; a folder that the server hides is named', {
+  skip,
+}, async () => {
+  const user = 'hidden@elsewhere.test'
+  server.fill(user, '', messages(1, 2))
+  server.fill(user, 'Clients.Acme', messages(10, 1))
+  await using both = await mirror(user)
+  const [first, second] = (await both.list('')).filter(({ subject }) => subject !== 'Message 10')
+  await both.patch(first!.id, { folder_ids: [(await both.folder('Clients')).id] })
+  await eventually(
+    () => both.there('Clients').catch(() => []),
+    (ids) => ids.length === 1,
+  )
+  const made = await appliance.call('POST', '/mailbox/folders', both.account.key, { name: '.hidden' })
+  await both.patch(second!.id, { folder_ids: [made.body.data.id] })
+  const { differences } = await eventually(both.account.record, (record) => record.differences.length > 0)
+  assert.deepEqual(
+    differences.map(({ kind, folder }: Json) => [kind, folder]),
+    [['folder_name', '.hidden']],
+  )
+  assert.equal((await both.folder('.hidden')).total_messages, 1)
+})
