@@ -35,6 +35,7 @@ export function familyTests(
     assert.ok(names.length > 0)
     for (const name of names) soundMail(fixtureBytes(`${folder}/${name}`))
   })
+  if (skip) return
   for (const [name, facts] of Object.entries(known)) {
     test(`${folder}/${name}`, { skip }, () => assertFacts(fixtureBytes(`${folder}/${name}`), facts))
   }
