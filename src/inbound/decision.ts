@@ -2,6 +2,8 @@
 
 import type { Config } from '../config/config.ts'
 import { evaluateMessage } from '../directory/domains/filter-policy.ts'
+import { rejectionOf } from '../sieve/outcome.ts'
+import { spamLevel } from '../sieve/spam-level.ts'
 import { MAX_RECEIVED } from '../smtp/limits.ts'
 import { scoreSpam } from '../spam/score.ts'
 import type { InboundDecision, Inspected } from './received-message.ts'
@@ -29,11 +31,15 @@ export function decide(
     inspection.content,
   )
   const filters = recipients.map(({ policy }) => evaluateMessage(policy, sender.address, message, verdict))
-  const refused = filters.filter(({ accept }) => !accept).length
+  const isJunk = spam.score >= config.SPAM_JUNK_SCORE || Boolean(verdict.authorProblem) || namesOwnDomain
+  const level = spamLevel({ score: spam.score, isSpam: isJunk }, config.SPAM_JUNK_SCORE)
+  const scripts = recipients.map((_, index) => rejectionOf(inspection.scriptOutcomes[index] ?? null, level))
+  const isRefused = filters.map(({ accept }, index) => !accept || scripts[index] !== null)
+  const refused = isRefused.filter(Boolean).length
   const decision = (refusal: SmtpRefusal | null, divided = false): InboundDecision => ({
     refusal,
     // Independent of the score: the author is unclear, or the message falsely claims a domain of this appliance.
-    junk: spam.score >= config.SPAM_JUNK_SCORE || Boolean(verdict.authorProblem) || namesOwnDomain,
+    junk: isJunk,
     filters,
     isSplit: divided,
     spam,
@@ -45,8 +51,11 @@ export function decide(
     if (verdict.dmarc === 'fail') return decision(refusals.dmarc(verdict.fromDomain))
     if (verdict.dmarc === 'temperror') return decision(refusals.dmarcLater(verdict.fromDomain))
   }
-  if (refused > 0 && refused === filters.length) return decision(refusals.filtered)
+  if (filters.length > 0 && filters.every(({ accept }) => !accept)) return decision(refusals.filtered)
   if (spam.refusalScore >= config.SPAM_REFUSE_SCORE) return decision(refusals.spam)
+  if (refused > 0 && refused === filters.length) {
+    return decision(refusals.byScript(scripts.find((reason) => reason !== null)!))
+  }
   if (refused > 0) return decision(refusals.divided, true)
   return decision(null)
 }

@@ -171,10 +171,12 @@ export class Recipients {
     return this.#clock.now() - since > FULL_DEFER_MS ? refusals.longFull : refusals.full
   }
 
-  /** "" for most recipients; senders with recently split recipients are batched by filter policy, mailboxes near their quota alone. */
+  /** "" for most recipients; senders with recently split recipients are batched by filter policy and script, mailboxes near their quota alone. */
   #batchKey(mailbox: Mailbox, policy: FilterPolicy, sender: EnvelopeSender): string {
     if (this.#mayOverflow(mailbox, sender)) return `alone ${mailbox.id}`
-    return this.#splitRecipients.has(sender.address) ? policyKey(policy) : ''
+    if (!this.#splitRecipients.has(sender.address)) return ''
+    // A script may refuse the message for one mailbox, and keep it for another.
+    return `${policyKey(policy)} ${mailbox.scriptKey === null ? '' : mailbox.id}`
   }
 
   /** True when the client declared no SIZE and a message of the maximum size would exceed the quota. */

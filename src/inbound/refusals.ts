@@ -30,6 +30,7 @@ export const refusals = {
   oneFull: refusal('temporary_failure', 452, '4.2.2', 'One of the mailboxes is full, send the message again'),
   longFull: refusal('mailbox_full', 552, '5.2.2', 'The mailbox has been full for days'),
   filtered: refusal('sender_filtered', 550, '5.7.1', 'The recipient does not take mail from this sender'),
+  byScript: (reason: string) => refusal('script_refused', 550, '5.7.1', reason.replace(/[^ -~]/g, '?')),
   divided: refusal(
     'sender_filtered',
     451,

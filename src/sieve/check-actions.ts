@@ -2,6 +2,7 @@
 
 import { ProductError } from '../base/errors.ts'
 import { checkEmail } from '../mime/compose/draft-rules.ts'
+import { clean } from '../mime/one-line.ts'
 import { type ParsedArguments, readArguments, type ScriptChecker, type Signature, type TagRule } from './arguments.ts'
 import { indexOf, MATCH_TAGS, matchOf } from './check-match.ts'
 import { textOf } from './encoded.ts'
@@ -20,6 +21,8 @@ interface ActionRule extends Signature {
   make(read: ParsedArguments, checker: ScriptChecker): SieveStep | null
 }
 
+/** Characters of a reason that a reply has room for. */
+const REASON_MAX = 300
 /** RFC 5322 §2.2. */
 const FIELD_NAME = /^[!-9;-~]{1,76}$/
 const FLAGS: Readonly<Record<string, TagRule>> = { flags: { group: 'flags', takes: 'strings', needs: 'imap4flags' } }
@@ -54,6 +57,8 @@ const ACTIONS: Readonly<Record<string, ActionRule>> = {
   setflag: flagRule('set'),
   addflag: flagRule('add'),
   removeflag: flagRule('remove'),
+  reject: { needs: 'reject', takes: [['string', 'the reason']], make: reject },
+  ereject: { needs: 'ereject', takes: [['string', 'the reason']], make: reject },
   vacation: { needs: 'vacation', tags: VACATION_TAGS, takes: [['string', 'the text']], make: vacationStep },
   set: {
     needs: 'variables',
@@ -183,6 +188,15 @@ function redirect({ tags, positional }: ParsedArguments, checker: ScriptChecker)
     checker.wrong(at, error.message)
     return null
   }
+}
+
+/** RFC 5429 §2.1: the reason is the text of an SMTP reply. */
+function reject({ positional }: ParsedArguments, checker: ScriptChecker): SieveStep | null {
+  const { strings, at } = positional[0]!
+  const reason = clean(textOf(strings[0]!) ?? '', REASON_MAX)
+  if (reason !== '') return { do: 'reject', reason }
+  checker.wrong(at, 'The reason is empty, or not UTF-8.')
+  return null
 }
 
 function setVariable({ tags, positional }: ParsedArguments, checker: ScriptChecker): SieveStep | null {

@@ -22,6 +22,8 @@ export type Extension =
   | 'vacation'
   | 'spamtest'
   | 'mailboxid'
+  | 'reject'
+  | 'ereject'
   | 'comparator-i;ascii-numeric'
   | 'comparator-i;octet'
   | 'comparator-i;ascii-casemap'
@@ -49,19 +51,18 @@ export const EXTENSIONS: ReadonlySet<string> = new Set<Extension>([
   'vacation',
   'spamtest',
   'mailboxid',
+  'reject',
+  'ereject',
   'comparator-i;ascii-numeric',
   'comparator-i;octet',
   'comparator-i;ascii-casemap',
 ])
 
-const NO_REJECT = 'Use the sender filters to refuse messages.'
 const SECONDS = 'Use ":days" of "vacation" instead.'
 const NOTICES = 'Use webhooks or events for notifications of received messages.'
 
 /** Well-known capabilities and commands that are not supported, by name. */
 const ABSENT = new Map([
-  ['reject', NO_REJECT],
-  ['ereject', NO_REJECT],
   ['vacation-seconds', SECONDS],
   ['spamtestplus', 'Use "spamtest" with levels from 1 to 10.'],
   ['virustest', 'Infected messages are refused before a script runs.'],

@@ -2,6 +2,7 @@
 
 import type { HeaderEdits } from './header-edits.ts'
 import type { ScriptVacation } from './script.ts'
+import { levelAnswer } from './spam-level.ts'
 
 /** The script of one recipient. */
 export interface ScriptCall {
@@ -27,6 +28,8 @@ export interface SieveOutcome {
   keywords: string[]
   /** Addresses the message is redirected to (RFC 5228 §4.2), each once; at most REDIRECTS_MAX. Absent without any. */
   redirects?: string[]
+  /** Why the message is refused, one line (RFC 5429). Where it cannot be refused any more it is kept: `targets` is the default folder. */
+  reject?: string
   /** The automatic reply it asks for. Absent without one. */
   vacation?: ScriptVacation
   /** Why the script was aborted, one sentence; the message then goes to the default folder. */
@@ -54,6 +57,11 @@ export interface TrackedId {
 
 /** Different ids that one run of a script asks for: each doubles the outcomes. */
 export const QUESTIONS_MAX = 3
+
+/** Why a script refuses the message, as far as that is known before it is stored: ids count as new. @param level of spam */
+export function rejectionOf(outcome: SieveOutcome | null, level: number): string | null {
+  return outcome && (decidedOutcome(outcome, (id) => levelAnswer(id, level) ?? false).reject ?? null)
+}
 
 /** The outcome that holds. @param wasSeen whether an id was seen before */
 export function decidedOutcome(outcome: SieveOutcome, wasSeen: (id: string) => boolean): SieveOutcome {

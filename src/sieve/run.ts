@@ -107,6 +107,7 @@ class Run {
   #includes = 0
   #editor: HeaderEditor | null = null
   #vacation: ScriptVacation | null = null
+  #rejection: string | null = null
   #implicitKeep = true
   #stopped = false
   /** Flags as written, by their lower-case form. */
@@ -125,6 +126,7 @@ class Run {
 
   all({ steps }: SieveProgram): SieveOutcome {
     this.#run(steps)
+    if (this.#rejection !== null) return this.#refused(this.#rejection)
     if (this.#implicitKeep) this.#put({ kind: 'default' }, null)
     const filed = [...this.#targets.values()]
     const edits = this.#editor?.edits ?? null
@@ -138,6 +140,15 @@ class Run {
       ...(this.#ids.size > 0 ? { ids: [...this.#ids.values()] } : {}),
       error: null,
     }
+  }
+
+  /** RFC 5429 §2.4: a message is refused, or something else is done with it. */
+  #refused(reject: string): SieveOutcome {
+    if (this.#targets.size + this.#redirects.size > 0 || this.#vacation !== null) {
+      throw new SieveRuntimeError('A script cannot refuse a message that it files, redirects or answers.')
+    }
+    const ids = this.#ids.size > 0 ? { ids: [...this.#ids.values()] } : {}
+    return { targets: [{ kind: 'default' }], keywords: [], reject, ...ids, error: null }
   }
 
   #run(steps: readonly SieveStep[]): void {
@@ -213,6 +224,11 @@ class Run {
         // RFC 5230 §4.7.
         if (this.#vacation !== null) throw new SieveRuntimeError('A script can use "vacation" once.')
         this.#vacation = step.vacation
+        break
+      case 'reject':
+        if (this.#rejection !== null) throw new SieveRuntimeError('A script can refuse a message once.')
+        this.#rejection = step.reason
+        this.#implicitKeep = false
         break
       case 'addheader':
         this.#edit((editor) => editor.add(step.name, step.value, step.last))

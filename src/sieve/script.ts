@@ -102,6 +102,7 @@ export type SieveStep =
   | { do: 'global'; names: string[] }
   | { do: 'include'; name: string; once: boolean; optional: boolean }
   | { do: 'vacation'; vacation: ScriptVacation }
+  | { do: 'reject'; reason: string }
   | { do: 'error'; message: string }
   | { do: 'addheader'; name: string; value: string; last: boolean }
   | { do: 'deleteheader'; header: DeletedHeader }

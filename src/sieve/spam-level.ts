@@ -1,7 +1,7 @@
 // The level of spam that `spamtest` compares (RFC 5235 §2.2). It is known when the message is stored, so that scripts ask for it as for ids.
 
 /** Levels: 1 is clean, 10 is spam. Every message is scored, so that 0 (not tested) does not occur. */
-const LOWEST = 1
+export const LEAST_SPAM = 1
 const HIGHEST = 10
 /** From this level on a message goes to Junk without a script. */
 const JUNK_LEVEL = 6
@@ -9,8 +9,8 @@ const PREFIX = 'spam '
 
 /** Where a message is on the scale; `junkScore` is the score from which it goes to Junk. */
 export function spamLevel({ score, isSpam }: { score: number; isSpam: boolean }, junkScore: number): number {
-  const steps = Math.floor((Math.max(score, 0) / junkScore) * (JUNK_LEVEL - LOWEST))
-  const level = Math.min(LOWEST + steps, HIGHEST)
+  const steps = Math.floor((Math.max(score, 0) / junkScore) * (JUNK_LEVEL - LEAST_SPAM))
+  const level = Math.min(LEAST_SPAM + steps, HIGHEST)
   return isSpam ? Math.max(level, JUNK_LEVEL) : Math.min(level, JUNK_LEVEL - 1)
 }
 
@@ -21,7 +21,7 @@ export function levelAnswer(id: string, level: number): boolean | null {
 
 /** The level as far as the answers tell, or the id of the next question: four halve the scale. */
 export function askedLevel(answers: ReadonlyMap<string, boolean>): { level: number } | { ask: string } {
-  let [low, high] = [LOWEST, HIGHEST]
+  let [low, high] = [LEAST_SPAM, HIGHEST]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
     const ask = `${PREFIX}${middle}`

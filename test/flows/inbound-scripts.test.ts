@@ -324,6 +324,51 @@ test('a script sees ids again, once stored, within their time, also of messages 
   assert.equal((await found(box)).at(-1)!.in, 'Inbox')
 })
 
+test('a script refuses in the SMTP reply, for all recipients or for each apart', async () => {
+  const strict = await mailbox(
+    'require "reject"; if header :contains "subject" "offer" { reject "No offers, please"; }',
+  )
+  const open = await mailbox('keep;')
+  await assert.rejects(arrive(strict, { subject: 'An offer' }), /550 5\.7\.1 No offers, please/)
+  await arrive(strict, { subject: 'A letter' })
+  assert.deepEqual(
+    (await found(strict)).map(({ subject }) => subject),
+    ['A letter'],
+  )
+  const rows = (await logOf(appliance, team.id)).filter(({ rcpt_to }) => rcpt_to === strict.email)
+  assert.deepEqual(
+    rows.map(({ reason }) => reason),
+    ['script_refused', null],
+  )
+  const both = async (to: string[]) => {
+    await using client = await SmtpClient.greet(appliance.ports.smtp, 'mx.out.test')
+    await client.command('MAIL FROM:<bob@out.test>', 250)
+    const codes = []
+    for (const address of to) codes.push((await client.command(`RCPT TO:<${address}>`)).code)
+    await client.command('DATA', 354)
+    const content = plainMail({ from: 'bob@out.test', to: to.join(', '), subject: 'An offer for two' })
+    client.write(`${content}\r\n.\r\n`)
+    return [...codes, (await client.reply()).code]
+  }
+  assert.deepEqual(await both([strict.email, open.email]), [250, 250, 451], 'they disagree')
+  assert.deepEqual(await both([strict.email, open.email]), [250, 452, 550], 'each in a transaction of its own')
+  assert.deepEqual(await both([open.email]), [250, 250])
+  assert.equal((await found(open)).length, 1)
+})
+
+test('a script refuses messages of this server, and no script refuses and files', async () => {
+  const box = await mailbox('require "ereject"; ereject "Nothing at all";')
+  const sender = await mailbox('keep;')
+  const mail = { to: [{ email: box.email }], subject: 'Inside', text_body: 'x' }
+  data(await appliance.call('POST', '/mailbox/messages/send', sender.key, mail), 202)
+  await appliance.settle()
+  assert.deepEqual(await found(box), [])
+  assert.match((await found(sender)).map(({ subject }) => subject).join(), /Not delivered: Inside/)
+  const confused = await mailbox('require ["reject", "fileinto"]; reject "No"; fileinto "Archive";')
+  await arrive(confused, { subject: 'kept' })
+  assert.equal(await only(confused), 'Inbox', 'an error keeps the message')
+})
+
 test('a script sorts by the level of spam, which is known when the message is stored', async () => {
   const box = await mailbox(
     [

@@ -80,6 +80,8 @@ const SCRIPTS = [
   'require ["fileinto", "mailbox"]; if not mailboxexists "None" { fileinto :create "Made"; }',
   'require ["fileinto", "spamtest", "relational", "comparator-i;ascii-numeric"]; if spamtest :value "ge" :comparator "i;ascii-numeric" "6" { fileinto "Spam"; } elsif spamtest :value "eq" :comparator "i;ascii-numeric" "1" { fileinto "Clean"; }',
   'require ["fileinto", "spamtest"]; if spamtest :is "6" { fileinto "Six"; }',
+  'require "reject"; if header :contains "subject" "version" { reject "No versions"; }',
+  'require "reject"; if exists "list-id" { reject "No lists"; discard; stop; } keep;',
   'require "vacation"; vacation :days 3 :subject "Away" :handle "h" :addresses ["ken@example.com"] "I am away";',
   'require ["vacation", "fileinto", "variables"]; if header :matches "subject" "[*] *" { vacation :subject "Re: ${2}" "x"; fileinto "Out"; }',
   'require "vacation"; vacation :subject "Gone" text:\nNo one\n.\n; discard;',
@@ -92,8 +94,15 @@ const LEVELS = [6, 1, 4]
 /** What is done, in any order: folders, `keep`, and `redirect` with the address. */
 function ours(script: string, mail: Buffer, level: number): string[] {
   const outcome = runScriptOn(script, mail, { mailFrom: FROM, rcptTo: TO })
-  const { targets, redirects = [], vacation, error } = decidedOutcome(outcome, (id) => levelAnswer(id, level) ?? false)
+  const {
+    targets,
+    redirects = [],
+    vacation,
+    reject,
+    error,
+  } = decidedOutcome(outcome, (id) => levelAnswer(id, level) ?? false)
   assert.equal(error, null, script)
+  if (reject !== undefined) return [`reject ${reject}`]
   return [
     ...targets.map((target) => (target.kind === 'default' ? 'keep' : target.path)),
     ...redirects.map((address) => `redirect ${address.toLowerCase()}`),
@@ -113,6 +122,7 @@ function theirs(config: string, script: string, mail: string): string[] {
     ...[...stdout.matchAll(/^ \* redirect message to: <(.*)>$/gm)].map(
       ([, address]) => `redirect ${address!.toLowerCase()}`,
     ),
+    ...[...stdout.matchAll(/^ \* reject message with reason: (.*)$/gm)].map(([, reason]) => `reject ${reason}`),
     ...[...stdout.matchAll(/^ \* send vacation message:\n +=> seconds +: (\d+)\n +=> subject +: (.*)$/gm)].map(
       ([, seconds, subject]) => `vacation ${seconds} ${subject}`,
     ),

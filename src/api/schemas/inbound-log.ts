@@ -21,6 +21,7 @@ const InboundReason = Words([
   'mailbox_suspended',
   'mailbox_full',
   'sender_filtered',
+  'script_refused',
   'dmarc_reject',
   'spam',
   'bad_bytes',

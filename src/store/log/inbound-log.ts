@@ -32,6 +32,7 @@ export type InboundReason =
   | 'mailbox_suspended'
   | 'mailbox_full'
   | 'sender_filtered'
+  | 'script_refused'
   | 'dmarc_reject'
   | 'spam'
   | 'bad_bytes'

@@ -55,7 +55,7 @@ test('unknown commands and tests, and unsupported ones with the reason', () => {
       'require "enotify";',
       '1:9 There is no extension "enotify" here. Use webhooks or events for notifications of received messages.',
     ],
-    ['require "reject";', '1:9 There is no extension "reject" here. Use the sender filters to refuse messages.'],
+    ['require "reject"; reject " ";', '1:26 The reason is empty, or not UTF-8.'],
   ])
 })
 

@@ -4,7 +4,8 @@ import type { Tx } from '../../../db/db.ts'
 import { evaluateMessage } from '../../../directory/domains/filter-policy.ts'
 import type { FilterDecision } from '../../../directory/domains/filters.ts'
 import { recordReceived } from '../../../events/received.ts'
-import type { SieveOutcome } from '../../../sieve/outcome.ts'
+import { rejectionOf, type SieveOutcome } from '../../../sieve/outcome.ts'
+import { LEAST_SPAM } from '../../../sieve/spam-level.ts'
 import {
   type DeliveryResult,
   type DeliveryTarget,
@@ -150,6 +151,8 @@ class Local implements LocalTransport {
     if (traits.receivedCount - 1 > RECEIVED_MAX) return resultOf(refusals.loop(recipient.rcptTo))
     const filter = evaluateMessage(policy, message.mailFrom, read, verdict)
     if (!filter.accept) return resultOf(refusals.filtered(recipient.rcptTo), filter)
+    const rejection = rejectionOf(scriptOutcome, LEAST_SPAM)
+    if (rejection !== null) return resultOf(refusals.byScript(rejection), filter)
     const fullSince = await this.#deps.store.accounts.fullSince(mailbox.id, mailbox.quotaBytes, sizeBytes)
     return resultOf(fullSince === null ? null : refusals.full(recipient.rcptTo), filter)
   }

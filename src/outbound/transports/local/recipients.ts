@@ -32,6 +32,7 @@ export const refusals = {
   unknown: (address: string) => never('unknown_recipient', '5.1.1', `There is no mailbox ${address} here.`),
   suspended: (address: string) => never('mailbox_suspended', '5.2.1', `The mailbox ${address} is suspended.`),
   filtered: (address: string) => never('sender_filtered', '5.7.1', `${address} does not accept mail from this sender.`),
+  byScript: (reason: string) => never('script_refused', '5.7.1', reason),
   loop: (address: string) =>
     never('rate_limited', '5.4.6', `The mail to ${address} has passed too many hosts (mail loop).`),
   teamSuspended: (address: string) =>

@@ -100,6 +100,7 @@ export const inbound = {
     mailbox_suspended: 'The mailbox is suspended. Messages are accepted again when it is active.',
     mailbox_full: 'The mailbox has no room. Raise its quota, or delete messages.',
     sender_filtered: 'A sender filter does not accept this sender.',
+    script_refused: 'The Sieve script of the mailbox refuses the message.',
     dmarc_reject: 'The domain in From asks to refuse messages that it did not send, and this one is not proven.',
     spam: 'Its spam score is above the limit.',
     bad_bytes: 'The content breaks the rules of SMTP.',
