@@ -15,7 +15,7 @@ import { ManualClock } from '../support/clock.ts'
 import { servedEnv } from '../support/served.ts'
 import { ROOT } from '../support/source.ts'
 
-test('a copy that was stored before a crash is not stored again', { timeout: 60_000 }, async (t) => {
+test('a copy that was stored before a crash is not stored again', { timeout: 300_000 }, async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-local-'))
   t.after(() => rm(dataDir, { recursive: true }))
   const { key, ben } = await furnish(dataDir)

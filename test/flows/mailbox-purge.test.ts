@@ -249,7 +249,7 @@ test('a scheduled message of an erased mailbox is never sent, and its content is
   assert.deepEqual(await appliance.app.store.blobs.hashes(), [])
 })
 
-test('when killed after the first batch, the purge continues after the next start', { timeout: 60_000 }, async (t) => {
+test('when killed after the first batch, the purge continues after the next start', { timeout: 300_000 }, async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-purge-'))
   t.after(() => rm(dataDir, { recursive: true }))
   const { teamKey, ana } = await furnishLongAgo(dataDir)

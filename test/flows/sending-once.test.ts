@@ -13,7 +13,7 @@ import { startAppliance } from '../support/appliance.ts'
 import { FREE_PORTS } from '../support/free-ports.ts'
 import { ROOT } from '../support/source.ts'
 
-test('a batch whose response was lost is sent once', { timeout: 60_000 }, async (t) => {
+test('a batch whose response was lost is sent once', { timeout: 300_000 }, async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-once-'))
   t.after(() => rm(dataDir, { recursive: true }))
   const { key, ben } = await furnish(dataDir)

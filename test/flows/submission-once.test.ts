@@ -54,7 +54,7 @@ async function startCrashing(dataDir: string, crash: string): Promise<{ child: C
 }
 
 for (const crash of ['before', 'after', 'reply']) {
-  test(`killed ${crash === 'reply' ? 'after the reply' : `${crash} the commit`}`, { timeout: 60_000 }, async () => {
+  test(`killed ${crash === 'reply' ? 'after the reply' : `${crash} the commit`}`, { timeout: 300_000 }, async () => {
     const dataDir = join(folder, crash)
     await cp(join(folder, 'base'), dataDir, { recursive: true })
     const { child, submissions } = await startCrashing(dataDir, crash)
