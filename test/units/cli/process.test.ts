@@ -83,13 +83,16 @@ function onFreePorts(name: string) {
 }
 
 describe('as a process', () => {
-  it('prints one line of JSON and ends with 0, or one sentence on the other stream and ends with 1', async () => {
+  it('prints one line of JSON and ends with 0, or one line on the other stream and ends with 1', async () => {
     const good = await run('setup', '--json')
     assert.equal(good.code, 0, good.err)
     assert.equal(good.err, '')
     assert.match(JSON.parse(good.out).api_key.key, /^srk_/)
-    const bad = await run('mailbox', 'key', 'nobody@demo.test', '--json')
-    assert.deepEqual(bad, { code: 1, out: '', err: 'mailstead: There is no mailbox nobody@demo.test.\n' })
+    const bad = await run('mailbox', 'key', 'nobody@demo.test')
+    const message = 'There is no mailbox nobody@demo.test.'
+    assert.deepEqual(bad, { code: 1, out: '', err: `mailstead: ${message}\n` })
+    const error = JSON.stringify({ ok: false, error: { code: 'not_found', message } })
+    assert.deepEqual(await run('mailbox', 'key', 'nobody@demo.test', '--json'), { code: 1, out: '', err: `${error}\n` })
   })
 
   it('ends with a sentence when one of its databases is damaged', async (t) => {
