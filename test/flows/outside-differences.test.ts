@@ -68,6 +68,17 @@ test('a folder whose name the server takes and hides stays with its messages, an
   mailbox.assertEqual('with other names')
 })
 
+test('keywords that the server does not keep stay here, and are named', async () => {
+  const mailbox = await models.attach({ keywords: [] }, (account) => account.add('INBOX', modelMessage()))
+  await mailbox.settle(1)
+  assert.deepEqual(await named(mailbox), [])
+  const [id] = idsOf(mailbox) as [string]
+  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { add: ['blue'] } })
+  await mailbox.settle(2)
+  assert.deepEqual(await named(mailbox), [['labels', 'Inbox']])
+  assert.match(mailbox.here()[0]!, /blue/)
+})
+
 const idsOf = (mailbox: ModelMailbox) =>
   [...mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()].map(({ id }) => id)
 

@@ -99,7 +99,7 @@ const DifferenceJson = record(
       '`folder_left_out`: a folder that is not read; `folder_name`: a folder that is only here, because the server does not take its name; ' +
         '`changes_refused`: messages that were changed or deleted here and not at the server, which refuses it; ' +
         '`read_only`: a folder in which the server lets nothing be changed; `labels`: messages with more labels or copies than a message can ' +
-        'have folders; `skipped`: messages that are not here.',
+        'have folders, or with keywords that the server does not keep; `skipped`: messages that are not here.',
     ),
     folder: Nullable(Type.String({ description: 'Its path.' })),
     sentence: Type.String(),

@@ -2,7 +2,7 @@
 
 import type { Reader } from '../../db/db.ts'
 import type { RefusedChanges } from '../ledger/intents.ts'
-import { areFlagsUnread, type RemoteFolder, type RemoteFolders } from '../ledger/remote-folders.ts'
+import { areFlagsUnread, KEYWORDS_STAY, type RemoteFolder, type RemoteFolders } from '../ledger/remote-folders.ts'
 import { skippedByFolder, skippedSentence } from '../ledger/skipped-messages.ts'
 import type { RemoteDifference } from '../model/records.ts'
 import { CROWDED } from '../session/local-changes.ts'
@@ -50,6 +50,7 @@ export function differencesOf({ folders, reader }: Deps, remote: number, refused
     ...all.filter(({ isReadOnly, state }) => isReadOnly === 1 && state === 'followed').map(readOnly),
     ...all.filter(({ reason }) => reason === CROWDED).map(crowded),
     ...all.filter((folder) => folder.state === 'followed' && areFlagsUnread(folder)).map(unread),
+    ...all.filter(({ reason }) => reason === KEYWORDS_STAY).map(unkept),
     ...skipped,
   ]
   return found.slice(0, DIFFERENCES_MAX)
@@ -113,5 +114,13 @@ function unread(folder: RemoteFolder): RemoteDifference {
   return {
     ...{ kind: 'skipped', folder: path, sentence: `${path}: ${folder.reason}` },
     nextStep: 'They are asked for again by themselves. Look at the messages at the server if it stays so.',
+  }
+}
+
+function unkept(folder: RemoteFolder): RemoteDifference {
+  const path = pathOf(folder)
+  return {
+    ...{ kind: 'labels', folder: path, sentence: `${path}: ${KEYWORDS_STAY}` },
+    nextStep: 'Use folders for what other programs are to see, or ask the provider to keep keywords.',
   }
 }

@@ -76,6 +76,8 @@ const COLUMNS: Record<keyof RemoteFolderChange, string> = {
   isReadOnly: 'read_only',
 }
 
+/** ... keywords that were set here are not there. */
+export const KEYWORDS_STAY = 'The server does not keep all keywords that are set here: they stay here.'
 const FLAGS_UNREAD = 'The server does not give the flags of '
 
 /** Why flags in a folder that is followed may differ: those of some messages could not be read. */

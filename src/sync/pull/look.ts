@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../base/durations.ts'
 import { countOf, piecesOfRanges } from '../../base/number-ranges.ts'
 import type { FolderMap } from '../ledger/folder-map.ts'
 import { seenMarks } from '../ledger/folder-map.ts'
-import { areFlagsUnread, flagsUnread, type RemoteFolder } from '../ledger/remote-folders.ts'
+import { areFlagsUnread, flagsUnread, KEYWORDS_STAY, type RemoteFolder } from '../ledger/remote-folders.ts'
 import { isRefusal, type OpenedFolder, type RemoteFlags, type UidSpan } from '../model/server.ts'
 import { highest, spansOf, uidsOf, within, without } from '../model/uid-spans.ts'
 import { readByHalves } from '../session/halving.ts'
@@ -72,6 +72,7 @@ export async function lookAt(
     session.deps.folders.set(tx, current.n, {
       ...{ modSeq: opened.modSeq, total: opened.messages, lookedAt: session.deps.clock.now() },
       isReadOnly: opened.isWritable ? 0 : 1,
+      ...(folder.reason === KEYWORDS_STAY && opened.keywords === null ? { reason: null } : {}),
     }),
   )
   const read = session.deps.folders.get(current.n)!

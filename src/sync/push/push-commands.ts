@@ -3,7 +3,7 @@
 import { DAY_MS } from '../../base/durations.ts'
 import type { Tx } from '../../db/db.ts'
 import { sendNow } from '../ledger/intents.ts'
-import type { RemoteFolder } from '../ledger/remote-folders.ts'
+import { KEYWORDS_STAY, type RemoteFolder } from '../ledger/remote-folders.ts'
 import type { RemoteMessage } from '../ledger/remote-messages.ts'
 import { takenBy } from '../model/marks.ts'
 import { isRefusal, type OpenedFolder, type ServerError } from '../model/server.ts'
@@ -30,6 +30,8 @@ export class PushCommands {
   readonly session: SyncSession
   /** By remote folder, as of its last SELECT; before that a server is expected to keep everything. */
   readonly #taken = new Map<number, (mark: string) => boolean>()
+  /** Numbers of remote folders that did not take a mark. */
+  readonly #unkept = new Set<number>()
   /** How often changes of messages were refused that are sent again now, and the numbers of their intents. */
   #tries = new Map<number, number>()
   #again = new Set<number>()
@@ -74,9 +76,22 @@ export class PushCommands {
     this.#again.clear()
   }
 
+  /** Writes which folders do not keep all marks that are set here. */
+  async noteUnkept(): Promise<void> {
+    const { folders } = this.session.deps
+    const unkept = [...this.#unkept].filter((n) => folders.get(n)?.reason === null)
+    this.#unkept.clear()
+    if (unkept.length === 0) return
+    await this.session.write((tx) => {
+      for (const n of unkept) folders.set(tx, n, { reason: KEYWORDS_STAY })
+    })
+  }
+
   /** Whether the server keeps a mark in a folder. */
   takes(folder: number, mark: string): boolean {
-    return this.#taken.get(folder)?.(mark) ?? true
+    const isTaken = this.#taken.get(folder)?.(mark) ?? true
+    if (!isTaken) this.#unkept.add(folder)
+    return isTaken
   }
 
   /**

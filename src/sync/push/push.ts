@@ -115,8 +115,9 @@ export class Push {
     }
   }
 
-  /** Forgets changes that were not sent again, and are at the server now. */
-  async forgetFound(): Promise<void> {
+  /** The end of a round: forgets changes that were not sent again and are at the server now, and notes what it does not keep. */
+  async end(): Promise<void> {
+    await this.#commands.noteUnkept()
     const { deps, account } = this.#session
     const parked = deps.intents.parked(account.n)
     for (let at = 0; at < parked.length; at += MESSAGES_PER_PAGE) {

@@ -89,7 +89,7 @@ export class Round {
     const more = await this.#import()
     if (isNew && !more && this.#pull.reason === null) await this.#settleGone(looked)
     if (this.#removals.hasUnlisted) this.#listedAt = null
-    await this.#push.forgetFound()
+    await this.#push.end()
     await session.write((tx) => {
       const { n } = session.account
       const changes = intents.refused(tx, n)
