@@ -45,7 +45,7 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['expunged_floors', 'src/store/rows/folders'],
   ['subscribed_names', 'src/store/rows/folders'],
   ['annotations', 'src/store/rows/annotations.ts'],
-  ['remote_accounts', 'src/sync/accounts/accounts'],
+  ['remote_accounts', ['src/sync/model/records.ts', 'src/sync/accounts/accounts']],
   ['remote_totals', 'src/sync/accounts/accounts'],
   ['remote_ended', 'src/sync/accounts/accounts-ended.ts'],
   ['remote_folders', 'src/sync/ledger/'],

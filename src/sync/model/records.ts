@@ -1,5 +1,6 @@
 // Outside accounts: mail accounts at other servers that a mailbox is (`mirror`) or collects from (`collect`) (docs/design/outside-accounts.md §1).
 
+import { bytes, integer, json, key, type RecordOf, table, text, time } from '../../db/table.ts'
 import type { ConnectedAuth } from '../../outbound/model/connected-services.ts'
 
 /** `mirror`: the mailbox is the account, both ways. `collect`: new mail is copied here, nothing is changed there. */
@@ -30,66 +31,91 @@ export interface ImapSettings {
   username: string
 }
 
-/** Times in ms. */
-export interface RemoteAccount {
-  n: number
+export const REMOTE_ACCOUNTS = table('remote_accounts', {
+  n: key(),
   /** `racc_` */
-  id: string
-  teamId: string
-  mailboxId: string
+  id: text(),
+  team_id: text(),
+  mailbox_id: text(),
   /** Number of the mailbox's mail account in the store. */
-  account: number
-  mode: RemoteMode
-  name: string
+  account: integer(),
+  mode: text<RemoteMode>(),
+  name: text(),
   /** Lower-case. */
-  email: string
-  auth: RemoteAuth
+  email: text(),
+  auth: text<RemoteAuth>(),
+  /** Null for Google and Microsoft, whose servers are known. */
+  imap_host: text().orNull(),
+  imap_port: integer().orNull(),
+  imap_protocol: text<RemoteProtocol>().orNull(),
+  imap_username: text().orNull(),
+  secret_sealed: bytes().orNull().hidden(),
+  /** The sending account made with it. */
+  provider_id: text().orNull(),
+  /** `collect`: where mail goes; null: the Inbox. */
+  folder_id: text().orNull(),
+  /** `collect`: only mail received after it. */
+  since: time().orNull(),
+  status: text<RemoteStatus>(),
+  /** One sentence. */
+  status_reason: text().orNull(),
+  error_kind: text<RemoteErrorKind>().orNull(),
+  status_since: time(),
+  /** What a delayed, paused or failed account goes on as. */
+  resumes_as: text<'pending' | 'importing' | 'active'>().orNull(),
+  next_try_at: time().orNull(),
+  /** Attempts in a row that failed. */
+  failures: integer(),
+  /** Grows with each change of host, user or secret, and of its sending account: a worker with an older one ends. */
+  settings_version: integer(),
+  kind: text<RemoteKind>().orNull(),
+  push: text<'idle' | 'poll'>(),
+  facts: text().orNull().hidden(),
+  lease_token: text().orNull().hidden(),
+  lease_until: time().orNull().hidden(),
+  /** Asked for by a person at this time (`/sync`); a round starts when it is after `synced_at`. */
+  wanted_at: time(),
+  /** Changes of the mailbox up to this number of the ledger are at the server. */
+  pushed_seq: integer(),
+  tree_at: time().orNull(),
+  synced_at: time().orNull(),
+  /** A removal at the server that is held back here. */
+  removal: json<HeldRemoval>().orNull(),
+  import_state: text<ImportState>(),
+  import_total: integer(),
+  import_done: integer(),
+  import_bytes: integer(),
+  import_folders_total: integer(),
+  import_folders_done: integer(),
+  import_started_at: time().orNull(),
+  import_finished_at: time().orNull(),
+  /** Bytes fetched on `day` (days since 1970, UTC): Gmail allows a number a day. */
+  day: integer(),
+  day_bytes: integer(),
+  created_at: time(),
+  updated_at: time(),
+  links_at: time().orNull().hidden(),
+  /** A removal here that is held back from the server. */
+  removal_there: json<HeldRemoval>().orNull(),
+  /** Messages taken out here since `taken_at`, because they were gone at the server. */
+  taken: integer().or(0),
+  taken_at: time().orNull(),
+  /** Messages of the server that are not here, as of the end of the last round. */
+  skipped: json<SkippedMessages>().orNull(),
+  /** As of the last round. */
+  differences: json<RemoteDifference[]>().orNull(),
+})
+type StoredAccount = RecordOf<typeof REMOTE_ACCOUNTS>
+
+/** Times in ms. */
+export interface RemoteAccount
+  extends Omit<StoredAccount, `imap${string}` | `import${string}` | 'skipped' | 'differences'> {
   /** Null for Google and Microsoft, whose servers are known. */
   imap: ImapSettings | null
   hasSecret: boolean
-  /** The sending account made with it. */
-  providerId: string | null
-  /** `collect`: where mail goes; null: the Inbox. */
-  folderId: string | null
-  /** `collect`: only mail received after it. */
-  since: number | null
-  status: RemoteStatus
-  /** One sentence. */
-  statusReason: string | null
-  errorKind: RemoteErrorKind | null
-  statusSince: number
-  /** What a delayed, paused or failed account goes on as. */
-  resumesAs: 'pending' | 'importing' | 'active' | null
-  nextTryAt: number | null
-  /** Attempts in a row that failed. */
-  failures: number
-  /** Grows with each change of host, user or secret, and of its sending account: a worker with an older one ends. */
-  settingsVersion: number
-  kind: RemoteKind | null
-  push: 'idle' | 'poll'
-  /** Asked for by a person at this time (`/sync`); a round starts when it is after `syncedAt`. */
-  wantedAt: number
-  /** Changes of the mailbox up to this number of the ledger are at the server. */
-  pushedSeq: number
-  treeAt: number | null
-  syncedAt: number | null
-  /** A removal at the server that is held back here. */
-  removal: HeldRemoval | null
-  /** A removal here that is held back from the server. */
-  removalThere: HeldRemoval | null
-  /** As of the last round. */
-  differences: RemoteDifference[]
-  /** Messages taken out here since `takenAt` (ms), because they were gone at the server. */
-  taken: number
-  takenAt: number | null
   import: ImportProgress
-  /** Messages of the server that are not here, as of the end of the last round. */
   skipped: SkippedMessages
-  /** Bytes fetched on `day` (days since 1970, UTC): Gmail allows a number a day. */
-  day: number
-  dayBytes: number
-  createdAt: number
-  updatedAt: number
+  differences: RemoteDifference[]
 }
 
 /** A server that was found for an address. */
