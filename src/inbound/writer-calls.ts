@@ -35,7 +35,7 @@ interface CallForm<F extends (...given: never[]) => unknown> {
   moves?(...given: Parameters<F>): ArrayBufferLike[]
   /** The same of the answer. */
   movesBack?(answer: Awaited<ReturnType<F>>): ArrayBufferLike[]
-  /** Nobody waits for an answer. */
+  /** The caller waits for no answer. */
   isPosted?: boolean
 }
 
