@@ -16,8 +16,8 @@ export interface ContentFeatures {
 }
 
 /** Characters of the text that are read as words, and as sequences. */
-const WORDS_FROM_MAX = 16_384
-const GRAMS_FROM_MAX = 4096
+const WORDS_FROM_MAX = 8192
+const GRAMS_FROM_MAX = 2048
 /** Characters of a word; longer ones are cut. */
 const WORD_MAX = 40
 const PARTS_MAX = 50
@@ -94,9 +94,9 @@ function isWordCode(code: number): boolean {
   return code === 36 || code === 37 || code === 33 || code === 39 || code === 45
 }
 
-/** Words in lower case, and the pairs of each with the two words before it. */
+/** Words in lower case, and the pairs of neighbors. */
 function addWords(text: string, seed: number): void {
-  let [before, last] = [0, 0]
+  let last = 0
   let at = 0
   while (at < text.length) {
     let code = text.charCodeAt(at)
@@ -112,8 +112,6 @@ function addWords(text: string, seed: number): void {
     }
     set.add(hash)
     if (last !== 0) set.add(addCode(Math.imul(last, 31), hash))
-    if (before !== 0) set.add(addCode(Math.imul(before, 37), hash))
-    before = last
     last = hash
   }
 }
