@@ -8,7 +8,7 @@ import type { OutboundDeps } from '../model/deps.ts'
 
 /** Lifetime of a state, in ms. */
 export const STATE_MS = 600_000
-/** Flows that one person or key may have open in a team: the oldest gives way, so that nobody is kept out by others. */
+/** Flows that one person or key may have open in a team: the oldest gives way, and flows of others stay. */
 export const STATES_EACH = 10
 const MAC_PURPOSE = 'oauth-state'
 const SEAL_PURPOSE = 'oauth-verifier'
