@@ -104,6 +104,18 @@ export const interruptionStories: readonly Story[] = [
       await row.getByText('Junk').waitFor()
       await row.getByText('Its spam score is above the limit.').waitFor()
       assert.equal(await page.getByText('queued as').count(), 0)
+      const grant = `/mailboxes/${box.id}/people/${web.owner.memberId}`
+      await appliance.call('PUT', grant, team.key, { access: 'owner' })
+      await page.reload()
+      await tab.isDrawn()
+      await page.locator('.row-button').first().click()
+      await page.getByRole('button', { name: 'Not junk' }).click()
+      await page.getByText('The message is in the Inbox now.').waitFor()
+      const { body } = await appliance.get('/mailbox/messages?q=in:inbox', box.key)
+      assert.deepEqual(
+        body.data.map(({ subject }: { subject: string }) => subject),
+        ['From outside'],
+      )
       await tab.close()
     },
   },

@@ -15,7 +15,7 @@ import { RawJson } from '../../parts/raw-json.tsx'
 import { inbound as words } from '../../words/en/inbound.ts'
 import { useTeam } from '../team.ts'
 import { LetInButton } from './let-in.tsx'
-import { OpenMessage } from './stored-message.tsx'
+import { NotJunk, OpenMessage } from './stored-message.tsx'
 
 type Evidence = InboundLogDetail['evidence']
 
@@ -35,6 +35,7 @@ export function InboundDetail({ id }: { id: string }) {
         </div>
         <div class="row end wrap">
           <LetInButton row={data} />
+          <NotJunk row={data} />
           <OpenMessage row={data} />
         </div>
       </div>

@@ -1,16 +1,17 @@
 // The content of a stored message, as text, for people who may read its mailbox.
 
 import { useState } from 'preact/hooks'
-import { apiAs, take } from '../../api/client.ts'
+import { apiAs, done, take } from '../../api/client.ts'
 import { self } from '../../api/session.ts'
 import type { InboundLogDetail } from '../../api/types.ts'
 import { size } from '../../base/numbers.ts'
-import { useQuery } from '../../live/query.ts'
+import { useAction, useQuery } from '../../live/query.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Fact } from '../../parts/facts.tsx'
 import { Foreign } from '../../parts/foreign.tsx'
 import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
+import { say } from '../../parts/toast.tsx'
 import { common } from '../../words/en/common.ts'
 import { inbound } from '../../words/en/inbound.ts'
 
@@ -28,6 +29,28 @@ export function OpenMessage({ row: { mailbox_id: mailbox, message_id: id } }: { 
         {words.button}
       </Button>
       {isOpen && <StoredMessage mailbox={mailbox} id={id} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+/** Moves a message from Junk to the Inbox, for people who may change its mailbox. */
+export function NotJunk({ row: { mailbox_id: mailbox, message_id: id, status } }: { row: InboundLogDetail }) {
+  const move = useAction(async () => {
+    const path = { message_id: id! }
+    const body = { add: ['$notjunk'] }
+    await done(apiAs(mailbox!).PATCH('/mailbox/messages/{message_id}/keywords', { params: { path }, body }))
+    say(words.movedToInbox)
+  })
+  const mayChange = self.value!.mailboxes.some(
+    (one) => one.id === mailbox && one.capabilities.includes('email.receive'),
+  )
+  if (status !== 'junk' || id === null || !mayChange) return null
+  return (
+    <>
+      <Button kind="primary" icon="inbox" isBusy={move.isBusy} onPress={() => void move.run()}>
+        {words.notJunk}
+      </Button>
+      {move.error !== null && <ErrorCard error={move.error} />}
     </>
   )
 }

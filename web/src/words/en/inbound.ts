@@ -132,6 +132,8 @@ export const inbound = {
   },
   message: {
     button: 'Open message',
+    notJunk: 'Not junk',
+    movedToInbox: 'The message is in the Inbox now.',
     title: 'The stored message',
     from: 'From',
     to: 'To',
