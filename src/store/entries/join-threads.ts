@@ -3,7 +3,7 @@
 import { DAY_MS } from '../../base/durations.ts'
 import { newId } from '../../base/ids.ts'
 import { sha256 } from '../../base/secrets.ts'
-import type { SqlValue, Tx } from '../../db/db.ts'
+import type { Reader, SqlValue, Tx } from '../../db/db.ts'
 import { inPieces, insertMany, selectMany } from '../../db/many-rows.ts'
 import type { Address, ParsedMessage } from '../../mime/message.ts'
 import { normaliseSubject } from '../../mime/references.ts'
@@ -286,8 +286,16 @@ function referencesOf(account: number, message: ParsedMessage): Reference[] {
   })
 }
 
-/** What finds a Message-ID in `thread_refs`. */
-export function refOf(id: string): Buffer {
+/** Numbers of the threads of an account in which one of some Message-IDs occurs. */
+export function threadsNaming(reader: Reader, account: number, ids: readonly string[]): number[] {
+  const rows = reader.all<{ thread: number }>(
+    `SELECT DISTINCT r.thread FROM json_each(?) j CROSS JOIN thread_refs r WHERE r.account = ? AND r.ref = unhex(j.value)`,
+    [JSON.stringify(ids.map((id) => refOf(id).toString('hex'))), account],
+  )
+  return rows.map(({ thread }) => thread)
+}
+
+function refOf(id: string): Buffer {
   return sha256(id).subarray(0, REF_BYTES)
 }
 

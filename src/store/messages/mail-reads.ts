@@ -6,7 +6,7 @@ import { type KeptHeaders, unpackHeaders } from '../../mime/message-headers.ts'
 import { type BlobReads, SMALL_CONTENT_BYTES } from '../content/blobs.ts'
 import { DamagedContent } from '../content/damaged-content.ts'
 import { entriesOfMessages, type MessageEntry } from '../entries/folders-entries.ts'
-import { refOf } from '../entries/join-threads.ts'
+import { threadsNaming } from '../entries/join-threads.ts'
 import { threadIdsOf } from '../entries/thread-rows.ts'
 import type { Account } from '../rows/records.ts'
 import { messagesWithWords } from '../search/hits.ts'
@@ -108,12 +108,11 @@ export class MailReads {
     reader: Reader = this.#db.read,
   ): { n: number; id: string; sizeBytes: number }[] {
     if (ids.length === 0) return []
+    const threads = threadsNaming(reader, account, ids)
     return reader.all(
-      `SELECT m.n, m.internet_message_id AS id, m.size_bytes AS sizeBytes FROM
-         (SELECT DISTINCT r.thread AS n FROM json_each(?) j CROSS JOIN thread_refs r
-          WHERE r.account = ? AND r.ref = unhex(j.value)) t
-       CROSS JOIN messages m WHERE m.thread = t.n AND m.internet_message_id IN (SELECT value FROM json_each(?))`,
-      [JSON.stringify(ids.map((id) => refOf(id).toString('hex'))), account, JSON.stringify(ids)],
+      `SELECT m.n, m.internet_message_id AS id, m.size_bytes AS sizeBytes FROM json_each(?) t
+       CROSS JOIN messages m WHERE m.thread = t.value AND m.internet_message_id IN (SELECT value FROM json_each(?))`,
+      [JSON.stringify(threads), JSON.stringify(ids)],
     )
   }
 

@@ -16,8 +16,8 @@ const SECRET_LEAST = 4
 /** RFC 5530 and others: the server is at fault, or asks for less. */
 const LATER_CODES = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG', 'CONTACTADMIN', 'THROTTLED', 'CORRUPTION'])
 /** ... one message may be the cause. */
-const FAULT_CODES = new Set(['SERVERBUG', 'CONTACTADMIN', 'CORRUPTION'])
-const FAULT_TEXT = /internal (?:server )?error/i
+const FAILURE_CODES = new Set(['SERVERBUG', 'CONTACTADMIN', 'CORRUPTION'])
+const FAILURE_TEXT = /internal (?:server )?error/i
 const CREDENTIAL_CODES = new Set([
   'AUTHENTICATIONFAILED',
   'AUTHORIZATIONFAILED',
@@ -72,8 +72,8 @@ export function refusalOf(
     return new ServerError('delay', `${host} ended the sign-in${quote}`)
   }
   if (retryAfterMs !== undefined || LATER_CODES.has(name ?? '') || (name === null && LATER_TEXT.test(text))) {
-    const isFault = FAULT_CODES.has(name ?? '') || (name === null && FAULT_TEXT.test(text))
-    return new ServerError('delay', `${host} asks to try again later${quote}`, { retryAfterMs, isFault })
+    const isFailure = FAILURE_CODES.has(name ?? '') || (name === null && FAILURE_TEXT.test(text))
+    return new ServerError('delay', `${host} asks to try again later${quote}`, { retryAfterMs, isFailure })
   }
   return new ServerError('refused', `${host} refused a command${quote}`)
 }

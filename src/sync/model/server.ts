@@ -164,7 +164,7 @@ export class ServerError extends Error {
   /** The server ended a connection that was signed in, and named no time to come back. */
   readonly isEnd: boolean
   /** The server failed at this command, and the connection goes on: what it was asked for may be the cause. */
-  readonly isFault: boolean
+  readonly isFailure: boolean
 
   /** @param reason one sentence for people, without secrets */
   constructor(
@@ -176,7 +176,7 @@ export class ServerError extends Error {
       isUnreachable?: boolean
       isFinal?: boolean
       isEnd?: boolean
-      isFault?: boolean
+      isFailure?: boolean
       cause?: unknown
     } = {},
   ) {
@@ -187,7 +187,7 @@ export class ServerError extends Error {
     this.isUnreachable = options.isUnreachable ?? false
     this.isFinal = options.isFinal ?? false
     this.isEnd = options.isEnd ?? false
-    this.isFault = options.isFault ?? false
+    this.isFailure = options.isFailure ?? false
   }
 }
 

@@ -26,9 +26,9 @@ export async function digestsThere(
   uids: readonly number[],
 ): Promise<Map<number, string>> {
   const digests = new Map<number, string>()
-  const place = { folder, breaks: deps.pieceBreaks, signal }
+  const scope = { folder, breaks: deps.pieceBreaks, signal }
   for (let at = 0; at < uids.length; at += PIECES_PER_COMMAND) {
-    const { results } = await readApart(place, uids.slice(at, at + PIECES_PER_COMMAND), (part) => server.pieces(part))
+    const { results } = await readApart(scope, uids.slice(at, at + PIECES_PER_COMMAND), (part) => server.pieces(part))
     for (const pieces of results) for (const [uid, piece] of pieces) digests.set(uid, hexOf(contentDigest(piece)))
   }
   return digests

@@ -4,7 +4,7 @@ import { isRefusal, ServerError } from '../model/server.ts'
 import type { FetchBreaks } from './fetch-breaks.ts'
 
 /** Messages at which a server fails, each alone, before it gave any: then it is the server that fails. */
-const FAULTS_MAX = 5
+const FAILURES_MAX = 5
 
 export interface HalvedRead<Item, Result> {
   results: Result[]
@@ -21,8 +21,8 @@ export async function readByHalves<Item, Result>(
 ): Promise<HalvedRead<Item, Result>> {
   const all: HalvedRead<Item, Result> = { results: [], refused: [] }
   await readInto(all, items, read)
-  const fault = all.results.length === 0 ? all.refused.find(({ error }) => error.isFault) : undefined
-  if (fault !== undefined) throw fault.error
+  const failed = all.results.length === 0 ? all.refused.find(({ error }) => error.isFailure) : undefined
+  if (failed !== undefined) throw failed.error
   return all
 }
 
@@ -37,8 +37,8 @@ async function readInto<Item, Result>(
   } catch (error) {
     if (!isOfCommand(error)) throw error
     if (items.length === 1) all.refused.push({ item: items[0]!, error })
-    const faults = all.refused.filter((one) => one.error.isFault).length
-    if (faults >= FAULTS_MAX && all.results.length === 0) throw error
+    const failures = all.refused.filter((one) => one.error.isFailure).length
+    if (failures >= FAILURES_MAX && all.results.length === 0) throw error
     if (items.length === 1) return
   }
   const middle = Math.ceil(items.length / 2)
@@ -47,11 +47,11 @@ async function readInto<Item, Result>(
 }
 
 function isOfCommand(error: unknown): error is ServerError {
-  return isRefusal(error) || (error instanceof ServerError && error.isFault)
+  return isRefusal(error) || (error instanceof ServerError && error.isFailure)
 }
 
 /** Where messages are read from, and what is known of connections that broke at them. */
-interface ReadPlace {
+interface ReadScope {
   folder: number
   breaks: FetchBreaks
   signal: AbortSignal
@@ -59,7 +59,7 @@ interface ReadPlace {
 
 /** As {@link readByHalves}, by UID; messages at which the connection broke are read alone, and left out when it breaks each time. */
 export async function readApart<Result>(
-  { folder, breaks, signal }: ReadPlace,
+  { folder, breaks, signal }: ReadScope,
   uids: readonly number[],
   read: (uids: readonly number[]) => Promise<Result>,
 ): Promise<HalvedRead<number, Result>> {

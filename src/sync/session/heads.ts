@@ -40,8 +40,8 @@ export async function headsOf(
   folder: number,
   asked: readonly UidSpan[],
 ): Promise<{ heads: RemoteHead[]; refused: number[] }> {
-  const place = { folder, breaks: deps.headBreaks, signal }
-  const { results, refused } = await readApart(place, uidsOf(asked), (uids) => server.heads(spansOf(uids)))
+  const scope = { folder, breaks: deps.headBreaks, signal }
+  const { results, refused } = await readApart(scope, uidsOf(asked), (uids) => server.heads(spansOf(uids)))
   return { heads: results.flat(), refused: refused.map(({ item }) => item) }
 }
 

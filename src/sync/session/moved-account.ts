@@ -20,7 +20,7 @@ export async function takeMoved(session: SyncSession, compared: readonly RemoteF
   // What is collected is known by its keys alone.
   if (session.account.mode === 'collect') return false
   const listed = await session.server.folders()
-  const moved = placesOf(session, nameFolders(listed, prefixOf(listed)))
+  const moved = targetsOf(session, nameFolders(listed, prefixOf(listed)))
   let [asked, found] = [0, 0]
   for (const folder of compared) {
     const ids = newestIds(session, folder)
@@ -39,21 +39,21 @@ export async function takeMoved(session: SyncSession, compared: readonly RemoteF
 }
 
 /** By number of a known folder: the listed one that has its role, or its name. */
-function placesOf({ deps, account }: SyncSession, named: readonly PlannedFolder[]): Map<number, PlannedFolder> {
+function targetsOf({ deps, account }: SyncSession, named: readonly PlannedFolder[]): Map<number, PlannedFolder> {
   const known = deps.folders.list(account.n)
   const open = new Set(named)
-  const places = new Map<number, PlannedFolder>()
-  const take = (isPlace: (folder: RemoteFolder, one: PlannedFolder) => boolean) => {
+  const targets = new Map<number, PlannedFolder>()
+  const take = (isTarget: (folder: RemoteFolder, one: PlannedFolder) => boolean) => {
     for (const folder of known) {
-      const place = places.has(folder.n) ? undefined : [...open].find((one) => isPlace(folder, one))
-      if (place === undefined) continue
-      open.delete(place)
-      places.set(folder.n, place)
+      const target = targets.has(folder.n) ? undefined : [...open].find((one) => isTarget(folder, one))
+      if (target === undefined) continue
+      open.delete(target)
+      targets.set(folder.n, target)
     }
   }
   take(({ role }, one) => role !== null && one.role === role)
   take(({ localPath, path }, one) => one.names.join('/') === (localPath ?? path))
-  return places
+  return targets
 }
 
 function newestIds({ deps }: SyncSession, { n }: RemoteFolder): string[] {
@@ -73,19 +73,19 @@ async function countThere(session: SyncSession, path: string, ids: readonly stri
   }
 }
 
-/** A folder that has no place is gone: its messages are looked for in the others. */
-async function relocate(session: SyncSession, places: ReadonlyMap<number, PlannedFolder>): Promise<void> {
+/** A folder that has no target is gone: its messages are looked for in the others. */
+async function relocate(session: SyncSession, targets: ReadonlyMap<number, PlannedFolder>): Promise<void> {
   const { deps, account } = session
   await session.write((tx) => {
     const known = deps.folders.list(account.n, tx)
     // Paths may be exchanged: each folder leaves its own one first.
     for (const { n } of known) deps.folders.set(tx, n, { path: `\0${n}` })
     for (const { n, path, uidValidity } of known) {
-      const place = places.get(n)
-      const isTaken = [...places.values()].some((one) => one.path === path)
+      const target = targets.get(n)
+      const isTaken = [...targets.values()].some((one) => one.path === path)
       const doubt = uidValidity === null ? {} : { uidValidity: DOUBTED }
-      const now = place?.path ?? (isTaken ? `\0${n}` : path)
-      deps.folders.set(tx, n, { ...doubt, path: now, objectId: place?.objectId ?? null })
+      const now = target?.path ?? (isTaken ? `\0${n}` : path)
+      deps.folders.set(tx, n, { ...doubt, path: now, objectId: target?.objectId ?? null })
     }
   })
 }

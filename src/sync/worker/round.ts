@@ -96,8 +96,8 @@ export class Round {
       const refused = { names: this.#folderPush.refused, changes, removals: messages.removalsRefused(n, tx) }
       const differences = differencesOf({ folders, reader: tx }, n, refused)
       const skipped = skippedOf(tx, n)
-      const told = skippedSentence(skipped)
-      const differs = differences.find(({ kind }) => kind !== 'skipped' || told === null)?.sentence ?? told
+      const sentence = skippedSentence(skipped)
+      const differs = differences.find(({ kind }) => kind !== 'skipped' || sentence === null)?.sentence ?? sentence
       states.synced(tx, n, { reason: this.#reason() ?? differs, skipped, differences })
     })
     return more

@@ -7,11 +7,11 @@ import { readByHalves } from '../../../src/sync/session/halving.ts'
 
 const items = Array.from({ length: 64 }, (_, n) => n)
 const refusal = () => new ServerError('refused', 'No.')
-const fault = () => new ServerError('delay', 'Internal error.', { isFault: true })
+const failure = () => new ServerError('delay', 'Internal error.', { isFailure: true })
 
 for (const [name, error] of [
   ['refuses', refusal],
-  ['fails at', fault],
+  ['fails at', failure],
 ] as const) {
   test(`a message that the server ${name} costs only itself`, async () => {
     const { results, refused } = await readByHalves(items, async (some) => {
@@ -33,7 +33,7 @@ test('a server that fails at every message is asked later, after a few commands'
   let commands = 0
   const read = async () => {
     commands++
-    throw fault()
+    throw failure()
   }
   await assert.rejects(readByHalves(items, read), { effect: 'delay' })
   assert.ok(commands < 20, `${commands} commands`)
