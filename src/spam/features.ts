@@ -4,6 +4,7 @@ import { getDomain } from 'tldts'
 import { domainOf } from '../mime/address.ts'
 import { fieldText, type HeaderField } from '../mime/headers.ts'
 import type { Address, ParsedMessage, Part } from '../mime/message.ts'
+import { latinForm, mixesScripts } from './facts/look-alikes.ts'
 import { addCode, FeatureSet, hashText } from './feature-set.ts'
 import type { SpamMaterial } from './material.ts'
 
@@ -27,6 +28,9 @@ const PATH_MAX = 20
 const RECIPIENTS_MAX = 5
 const FIELDS_MAX = 100
 const FIELD_BYTES_MAX = 1000
+
+/** Characters without a shape of their own, inside words a means to evade filters. */
+const INVISIBLE = /\u00ad|\u200b|\u200c|\u200d|\u2060|\ufeff/g
 
 /** Fields that this appliance writes itself, or that other fields of the message repeat. */
 const UNREAD = new Set([
@@ -94,8 +98,17 @@ function isWordCode(code: number): boolean {
   return code === 36 || code === 37 || code === 33 || code === 39 || code === 45
 }
 
+/** The text as a reader sees it: without invisible characters, words of mixed scripts in Latin letters. */
+function readable(text: string): string {
+  if (/^[\x00-\x7f]*$/.test(text)) return text
+  const seen = text.replace(INVISIBLE, '')
+  if (!/[\u0370-\u04ff]/.test(seen)) return seen
+  return seen.replace(/[\p{L}\p{M}]+/gu, (word) => (mixesScripts(word) ? latinForm(word) : word))
+}
+
 /** Words in lower case, and the pairs of neighbors. */
-function addWords(text: string, seed: number): void {
+function addWords(written: string, seed: number): void {
+  const text = readable(written)
   let last = 0
   let at = 0
   while (at < text.length) {
@@ -123,7 +136,7 @@ function addStructure(part: Part, path: string, most: number): void {
 }
 
 function gramFeatures({ message, text }: SpamMaterial): Uint32Array {
-  addGrams(`${message.subject}\n${message.from[0]?.name ?? ''}\n${text.slice(0, GRAMS_FROM_MAX)}`)
+  addGrams(readable(`${message.subject}\n${message.from[0]?.name ?? ''}\n${text.slice(0, GRAMS_FROM_MAX)}`))
   return set.take()
 }
 

@@ -7,7 +7,7 @@ import { type Fact, factOf } from '../catalog.ts'
 import { BRANDS } from '../lists/brands.ts'
 import { FREE_MAIL } from '../lists/hosts.ts'
 import type { SpamMaterial } from '../material.ts'
-import { ImitatedNames, latinForm } from './look-alikes.ts'
+import { ImitatedNames, latinForm, mixesScripts } from './look-alikes.ts'
 
 /** Domains of a message that are compared with those of brands. */
 const DOMAINS_MAX = 20
@@ -84,6 +84,5 @@ function replyFacts({ message }: SpamMaterial, from: string, isList: boolean): F
 /** A word with Latin letters and letters of Cyrillic or Greek that look like them. */
 function mixedWord(text: string): string | null {
   if (!/[\u0370-\u03ff\u0400-\u04ff]/.test(text)) return null
-  const isMixed = (word: string) => word.length > 2 && /[a-z]/i.test(word) && /[\u0391-\u03c9\u0400-\u04ff]/.test(word)
-  return text.split(/[^\p{L}\p{M}]+/u).find(isMixed) ?? null
+  return text.split(/[^\p{L}\p{M}]+/u).find(mixesScripts) ?? null
 }

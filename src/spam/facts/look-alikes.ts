@@ -51,6 +51,11 @@ export function latinForm(text: string): string {
   return /^[\x00-\x7f]*$/.test(plain) ? plain : [...plain].map((character) => ALIKE[character] ?? character).join('')
 }
 
+/** True for a word of Latin letters and of letters of Cyrillic or Greek that look like them. */
+export function mixesScripts(word: string): boolean {
+  return word.length > 2 && /[a-z]/i.test(word) && /[\u0391-\u03c9\u0400-\u04ff]/.test(word)
+}
+
 /** Names that could be imitated, from their domains. */
 export class ImitatedNames {
   readonly #names: ReadonlySet<string>

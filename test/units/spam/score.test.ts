@@ -13,7 +13,9 @@ import { examineContent } from '../../../src/spam/score.ts'
 import { StartModel, startModel } from '../../../src/spam/start-model.ts'
 
 function message(subject: string, text: string, from = 'Ann <ann@out.example>') {
-  const bytes = Buffer.from(`From: ${from}\r\nSubject: ${subject}\r\nX-Mailer: Pine\r\n\r\n${text}\r\n`)
+  const bytes = Buffer.from(
+    `From: ${from}\r\nSubject: ${subject}\r\nX-Mailer: Pine\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}\r\n`,
+  )
   const parsed = parseMessage(bytes)
   const material = readMaterial(bytes, parsed)
   const { words, grams } = contentFeatures(material)
@@ -35,6 +37,13 @@ test('the same message has the same features, whatever was read before', () => {
   message('Else', 'x '.repeat(30_000))
   assert.deepEqual(message('Offer', 'Buy now').views, first.views)
   assert.notDeepEqual(message('Buy now', 'Offer').views[0], first.views[0], 'a word of the subject is another feature')
+})
+
+test('invisible characters and letters of other scripts do not hide a word', () => {
+  const words = (text: string) => message('Offer', text).views.slice(0, 2)
+  assert.deepEqual(words('order cheap wat\u200bch\u00ades'), words('order cheap watches'))
+  assert.deepEqual(words('order cheap w\u0430tches'), words('order cheap watches'))
+  assert.notDeepEqual(words('\u0437\u0430\u043a\u0430\u0437'), words('order'))
 })
 
 test('a model learns from few labels, in both directions', () => {
