@@ -123,7 +123,7 @@ test('errors are reported with their position, when a script is stored and when 
     {
       line: 2,
       column: 3,
-      message: 'There is no command "vacation" here. Use the vacation response of the mailbox instead.',
+      message: '"vacation" needs require "vacation" at the start of the script.',
     },
     { line: 3, column: 4, message: 'There is no test "foo" here.' },
   ]

@@ -130,7 +130,7 @@ async function useByMailPrograms(appliance: TestAppliance, boxes: readonly Box[]
       tx.run('INSERT INTO outline_progress (account, before) VALUES (?, 0)', [account.n])
       tx.run('INSERT INTO vacation_senders VALUES (?, ?, ?)', [account.n, 'a@else.test', clock.now()])
       // Senders of these tests are not authenticated: they are not answered.
-      tx.run("INSERT INTO vacation_due VALUES (NULL, ?, 'idn_x', 'a@else.test', '', NULL, '[]', ?)", [
+      tx.run("INSERT INTO vacation_due VALUES (NULL, ?, 'idn_x', 'a@else.test', '', NULL, '[]', ?, NULL)", [
         account.n,
         clock.now(),
       ])

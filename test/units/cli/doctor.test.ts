@@ -76,7 +76,7 @@ describe('beside a running appliance', () => {
     dns.zone = {}
     const seen = await look()
     assert.equal(seen.code, 1)
-    assert.match(seen.err[0]!, /^mailstead: \d+ of \d+ checks failed\.$/)
+    assert.match(JSON.parse(seen.err[0]!).error.message, /^\d+ of \d+ checks failed\.$/)
     assert.deepEqual(levels(seen, 'mail_host'), ['fail'])
     const domain = seen.findings.filter(({ says }) => says.startsWith('shop-of-ana.org: '))
     assert.deepEqual(

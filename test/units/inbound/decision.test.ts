@@ -50,6 +50,7 @@ function judged(
     },
     message: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
     content,
+    scriptOutcomes: [],
   } as unknown as Inspection
   const { refusal, junk } = decide({ ...transaction, inspection, peer }, { config: settings, namesOwnDomain })
   return refusal ? line(refusal.reply) : junk ? 'junk' : 'inbox'
