@@ -37,7 +37,9 @@ await team.domain('shop.test')
 
 type Box = Awaited<ReturnType<typeof team.mailbox>>
 let count = 0
-beforeEach(() => {
+beforeEach(async () => {
+  // Confirmations that the test before has asked for, and did not read.
+  await appliance.settle()
   remote.messages.length = 0
 })
 
