@@ -20,7 +20,12 @@ const TEXT_SHOWN = 120
 
 const OPTIONS = {
   ...TEAM_OPTION,
-  type: { value: 'type', says: 'only events of this type; may be repeated', words: EVENT_TYPES, many: true as const },
+  type: {
+    value: 'type',
+    says: `only events of this type, may be repeated: ${EVENT_TYPES.join(', ')}`,
+    words: EVENT_TYPES,
+    many: true as const,
+  },
 }
 
 export const eventTail: Command = {
