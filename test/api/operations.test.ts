@@ -278,6 +278,8 @@ const LEAVE_AS_IT_IS = new Set([
   // They put messages into folders.
   ...['restoreRemovedMessages', 'restoreMailboxRemovedMessages'],
 ])
+/** They create and delete an identity: activity of the mailbox, which its tag has. */
+const ACTIVITY = new Set(['createMailboxAlias', 'deleteMailboxAlias'])
 /** Keys of mailboxes have a tag of their own, at another path. */
 const KEYS_OF_MAILBOXES = new Set(['rotateMailboxKey', 'deleteMailboxKey'])
 
@@ -340,7 +342,8 @@ for (const operation of inOrder(operations)) {
     const call: Own = { key: keyFor(operation), ...own, query: { ...since, ...own.query } }
     const resource = changedBy(operation)
     const reading: Own = own.key === undefined ? {} : { key: own.key }
-    const before = LEAVE_AS_IT_IS.has(operationId) ? await tagOf(resource!, reading) : null
+    const isUnchanged = LEAVE_AS_IT_IS.has(operationId) && !ACTIVITY.has(operationId)
+    const before = isUnchanged ? await tagOf(resource!, reading) : null
     if (takes(operation, 'If-Match')) call.headers = await checkChange(operation, call, resource!)
     const isOnce = parameters.some(({ name }) => name === 'Idempotency-Key')
     const reply = isOnce ? await walker.callAtOnce(operation, call, 50) : await walker.call(operation, call)
