@@ -28,7 +28,7 @@ async function rate(count: number, work: () => unknown): Promise<string[]> {
 async function readAll(store: Store, folder: number): Promise<number> {
   let [count, after] = [0, 0]
   for (;;) {
-    const page = store.views.entries(folder, [{ first: after + 1, last: 2 ** 32 - 1 }], PAGE)
+    const page = store.programs.views.entries(folder, [{ first: after + 1, last: 2 ** 32 - 1 }], PAGE)
     count += page.length
     if (page.length < PAGE) return count
     after = page.at(-1)!.uid
@@ -37,7 +37,7 @@ async function readAll(store: Store, folder: number): Promise<number> {
 
 async function measure(store: Store, messages: number): Promise<string[][]> {
   const account = store.accounts.byMailbox('mbx_1')!
-  const folders = store.views.statuses(account)
+  const folders = store.programs.views.statuses(account)
   const [inbox, archive] = ['inbox', 'trash'].map((role) => folders.find((folder) => folder.role === role)!.n) as [
     number,
     number,
@@ -47,14 +47,15 @@ async function measure(store: Store, messages: number): Promise<string[][]> {
     uids.slice(at * PAGE, (at + 1) * PAGE),
   )
   const flag = async (given: { add?: string[]; remove?: string[] }) => {
-    for (const batch of batches) await store.flags.change(account, { folder: inbox, uids: batch }, { keywords: given })
+    for (const batch of batches)
+      await store.programs.flags.change(account, { folder: inbox, uids: batch }, { keywords: given })
   }
   return [
     ['list entries, pages of 500', ...(await rate(messages, () => readAll(store, inbox)))],
-    ['runs of UIDs', ...(await rate(messages, () => store.views.view(inbox)))],
+    ['runs of UIDs', ...(await rate(messages, () => store.programs.views.view(inbox)))],
     [
       'pass for changes',
-      ...(await rate(messages, () => store.views.changedSince(account, inbox, 0, { after: 0, limit: 1 }))),
+      ...(await rate(messages, () => store.programs.views.changedSince(account, inbox, 0, { after: 0, limit: 1 }))),
     ],
     ['set $flagged', ...(await rate(uids.length, () => flag({ add: ['$flagged'] })))],
     ['set $seen', ...(await rate(uids.length, () => flag({ add: ['$seen'] })))],
@@ -62,7 +63,7 @@ async function measure(store: Store, messages: number): Promise<string[][]> {
     [
       'move, batches of 100',
       ...(await rate(MOVE_BATCH * 5, () =>
-        store.moves.move(account, { from: inbox, to: archive, uids: uids.slice(0, MOVE_BATCH * 5) }),
+        store.programs.moves.move(account, { from: inbox, to: archive, uids: uids.slice(0, MOVE_BATCH * 5) }),
       )),
     ],
   ]

@@ -95,7 +95,7 @@ async function deliver(appliance: Context, mailbox: Mailbox, index: number, mess
   }
   const receivedAt = appliance.clock.now() - Math.floor(((messages - index) * SPAN_MS) / messages)
   const mail = { inspection: inspection(index, mailbox.email), mailFrom: SENDER, receivedAt }
-  await appliance.store.deliver(mail, [target], () => {})
+  await appliance.store.delivery.deliver(mail, [target], () => {})
 }
 
 async function fill({ email, messages, range }: FillRequest): Promise<FillResult> {

@@ -99,7 +99,7 @@ async function measure(client: Worker, name: string, command: string): Promise<s
 /** Every second message leaves the folder, as if other sessions had expunged it: one range each, so that they are not kept. */
 async function expungeHalf({ app }: typeof appliance, mailboxId: string): Promise<void> {
   const account = app.store.accounts.byMailbox(mailboxId)!
-  const { n, modSeq } = app.store.views.statuses(account).find(({ role }) => role === 'inbox')!
+  const { n, modSeq } = app.store.programs.views.statuses(account).find(({ role }) => role === 'inbox')!
   await app.db.write((tx) => {
     tx.run('DELETE FROM message_folders WHERE folder = ? AND uid % 2 = 0', [n])
     tx.run('INSERT INTO expunged_floors (folder, seq) VALUES (?, ?)', [n, modSeq + 1])

@@ -6,6 +6,7 @@ import { Access } from './access/access.ts'
 import { type Administration, openAdministration } from './administration/administration.ts'
 import { type Agents, openAgents } from './agents/agents.ts'
 import type { AgentDeps } from './agents/deps.ts'
+import { dropInviteLinks } from './agents/invites.ts'
 import { SendAllowance } from './agents/send-allowance.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { type ClockGuard, trustedClock } from './base/clock-guard.ts'
@@ -33,6 +34,7 @@ import { logDamage } from './maintenance/damage.ts'
 import { type Maintenance, openMaintenance } from './maintenance/maintenance.ts'
 import { ServerCertificate } from './net/tls.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
+import { Links } from './people/links.ts'
 import { People } from './people/people.ts'
 import { TeamChanges } from './people/team-changes.ts'
 import type { DataFolderIdentity } from './store/appliance/appliance.ts'
@@ -40,6 +42,7 @@ import { openDatabases } from './store/appliance/databases.ts'
 import type { CloseLinks } from './store/mailbox/delivery.ts'
 import { ChangeFeed } from './store/rows/change-feed.ts'
 import { openStore, type Store } from './store/store.ts'
+import { AccessTokens } from './sync/accounts/access-tokens.ts'
 import type { OpenServer } from './sync/model/server.ts'
 import { Sync } from './sync/sync.ts'
 import { Cleaner } from './workers/cleaner.ts'
@@ -137,7 +140,8 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const base = await openBase(config, overrides)
   const { clock, log, db, blobsDb, guard, vault, resolver, notifier, outbox, trustedClock: trusted } = base
   const eventDispatch = new EventDispatch({ db, clock, guard, log, config, vault, resolver, notifier, outbox })
-  const closeLinks = linkCloser(config, log, () => ({ people, agents }))
+  const links = new Links({ db, clock: trusted, config })
+  const closeLinks = linkCloser({ config, log, links })
   const store = openStore({ db, blobsDb, clock, vault, notifier, closeLinks })
   store.blobs.damaged.onDamage((error) => logDamage(log, db.read, error))
   const { newDkimPair } = overrides
@@ -158,28 +162,26 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     notifier,
     allowance,
   }
-  const mailTokenOf = (id: string) => sync.tokens.of(id)
-  const outbound: Outbound = openOutbound({ ...deps, mailTokenOf })
-  const sync: Sync = new Sync({ ...deps, outbound }, overrides.openServer)
+  const tokens = new AccessTokens(deps)
+  const outbound = openOutbound({ ...deps, mailTokens: tokens })
+  const sync = new Sync({ ...deps, outbound, tokens, closeLinks }, overrides.openServer)
   const { teams, domains, mailboxes, appPasswords, keys, forwards } = directory
   const { webhooks } = eventDispatch
-  const linksArriveIn = (email: string) => sync.accounts.linksArriveIn(email)
   const homes = { teams, domains, mailboxes, appPasswords, keys, forwards, webhooks }
-  const own = { db, clock: trusted, log, vault, config, ...homes, mailer: outbound.mail, linksArriveIn }
-  const people: People = new People(own)
-  const agents: Agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
+  const own = { db, clock: trusted, log, vault, config, ...homes, mailer: outbound.mail }
+  const people = new People({ ...own, links, outsideAccounts: sync.accounts })
+  const agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
   const administration = openAdministration({ ...deps, outbound, agents, people, sync })
   const maintenance = openMaintenance({ ...deps, outbound, sync, folder: base.folder, eventDispatch })
   const received = new ReceivedEvents(db)
   const events = new Events(db)
-  const { tokens } = agents
   const access = new Access({
     db,
     clock,
     log,
     config,
     directory,
-    tokens,
+    tokens: agents.tokens,
     accounts: store.accounts,
     remotes: sync.accounts,
   })
@@ -268,19 +270,17 @@ function openThreads(config: Config) {
 }
 
 /** Revokes sign-in links in a message delivered to a local mailbox, unless SIGN_IN_LINKS_TO_LOCAL allows them. */
-function linkCloser(
-  { SIGN_IN_LINKS_TO_LOCAL }: Config,
-  log: Log,
-  rooms: () => { people: People; agents: Agents },
-): CloseLinks {
+function linkCloser({ config, log, links }: { config: Config; log: Log; links: Links }): CloseLinks {
   return (tx, tokens) => {
-    if (SIGN_IN_LINKS_TO_LOCAL) return []
-    const { people, agents } = rooms()
-    const persons = people.links.drop(tx, tokens)
-    const links = persons.length + agents.invites.dropLinks(tx, tokens)
-    if (links === 0) return []
+    if (config.SIGN_IN_LINKS_TO_LOCAL) return []
+    const persons = links.drop(tx, tokens)
+    const revoked = persons.length + dropInviteLinks(tx, tokens)
+    if (revoked === 0) return []
     tx.afterCommit(() =>
-      log.warn({ event: 'people.link_ended', links }, 'Sign-in link revoked: it was delivered to a local mailbox'),
+      log.warn(
+        { event: 'people.link_ended', links: revoked },
+        'Sign-in link revoked: it was delivered to a local mailbox',
+      ),
     )
     return persons
   }

@@ -11,16 +11,23 @@ import type { Mailbox, MailboxInput } from '../directory/mailboxes/mailboxes.ts'
 import type { MailboxRestoration } from '../directory/mailboxes/mailboxes-deleted.ts'
 import type { Outbound, SendingAccounts } from '../outbound/outbound.ts'
 import type { People } from '../people/people.ts'
+import type { Identities } from '../store/mailbox/identities.ts'
+import type { Purge } from '../store/mailbox/purge.ts'
+import type { Quotas } from '../store/mailbox/quotas.ts'
 import type { Store } from '../store/store.ts'
 import type { Sync } from '../sync/sync.ts'
 
 export interface MailboxDeps {
   db: Db
   directory: Pick<Directory, 'mailboxes' | 'deletedMailboxes' | 'aliases' | 'keys'>
-  store: Pick<Store, 'openAccount'> & { quotas: Pick<Store['quotas'], 'recordStorageLimitChange'> } & {
+  store: {
     accounts: Pick<Store['accounts'], 'byMailbox'>
-    purge: Pick<Store['purge'], 'next'>
-    identities: Pick<Store['identities'], 'readdressIn' | 'addAddressIn' | 'removeAddressesIn'>
+    edit: Pick<Store['edit'], 'openAccount'>
+    sending: {
+      quotas: Pick<Quotas, 'recordStorageLimitChange'>
+      identities: Pick<Identities, 'readdressIn' | 'addAddressIn' | 'removeAddressesIn'>
+    }
+    upkeep: { purge: Pick<Purge, 'next'> }
   }
   sync: { accounts: Pick<Sync['accounts'], 'ofMailbox' | 'mirrorOf' | 'deleteIn' | 'ended'> }
   outbound: {
@@ -83,7 +90,7 @@ export class MailboxAdministration {
         if (change.sendScope !== undefined) this.#refuseScope(tx, current)
       })
       if (change.sendScope !== undefined) this.#checkScope(tx, teamId, change.sendScope)
-      if (mailbox.quotaBytes !== quotaBefore) store.quotas.recordStorageLimitChange(tx, id)
+      if (mailbox.quotaBytes !== quotaBefore) store.sending.quotas.recordStorageLimitChange(tx, id)
       return mailbox
     })
   }
@@ -131,7 +138,7 @@ export class MailboxAdministration {
       const { mailbox, before } = restored
       const account = store.accounts.byMailbox(id, tx)
       if (account !== undefined && mailbox.email !== before.email) {
-        store.identities.readdressIn(tx, account, before.email, mailbox.email)
+        store.sending.identities.readdressIn(tx, account, before.email, mailbox.email)
       }
       // Aliases that another mailbox has now are lost.
       if (restored.lostAliases.length > 0) this.#removeIdentities(tx, mailbox)
@@ -155,7 +162,7 @@ export class MailboxAdministration {
   /** Erases the content of a mailbox whose erasure has begun, in batches. @returns false when stopped before the end */
   async eraseContent(id: string, isStopped: () => boolean): Promise<boolean> {
     const { outbound, store, directory } = this.#deps
-    const steps = [() => outbound.queue.messages.drain(id), () => store.purge.next(id)]
+    const steps = [() => outbound.queue.messages.drain(id), () => store.upkeep.purge.next(id)]
     for (const next of steps) while ((await next()) > 0) if (isStopped()) return false
     if (isStopped()) return false
     await directory.mailboxes.purge(id)
@@ -173,7 +180,7 @@ export class MailboxAdministration {
     return db.write((tx) => {
       const { alias, mailbox } = directory.aliases.addIn(tx, teamId, mailboxId, written)
       const account = store.accounts.byMailbox(mailboxId, tx)
-      if (account !== undefined && !mailbox.isAgent) store.identities.addAddressIn(tx, account, alias.email)
+      if (account !== undefined && !mailbox.isAgent) store.sending.identities.addAddressIn(tx, account, alias.email)
       return alias
     })
   }
@@ -194,14 +201,14 @@ export class MailboxAdministration {
     const { directory, store } = this.#deps
     const account = store.accounts.byMailbox(mailbox.id, tx)
     if (account === undefined) return
-    store.identities.removeAddressesIn(tx, account, directory.aliases.ownAddresses(tx, mailbox))
+    store.sending.identities.removeAddressesIn(tx, account, directory.aliases.ownAddresses(tx, mailbox))
   }
 
   #createIn(tx: Tx, teamId: string, input: MailboxInput): Mailbox {
     const { directory, store, people } = this.#deps
     const mailbox = directory.mailboxes.createIn(tx, teamId, input)
     this.#checkScope(tx, teamId, mailbox.sendScope)
-    store.openAccount(tx, mailbox.id, mailbox.email)
+    store.edit.openAccount(tx, mailbox.id, mailbox.email)
     people.welcomeMailbox(tx, mailbox)
     return mailbox
   }

@@ -35,13 +35,16 @@ import type { MailboxAdministration } from './mailboxes.ts'
 export interface OutsideAccountDeps {
   db: Db
   directory: Pick<Directory, 'mailboxes'>
-  store: Pick<Store, 'openAccount'> & {
+  store: {
     accounts: Pick<Store['accounts'], 'byMailbox'>
-    folders: Pick<Store['folders'], 'byId'>
+    read: { folders: Pick<Store['read']['folders'], 'byId'> }
+    edit: Pick<Store['edit'], 'openAccount'>
   }
   outbound: {
     accounts: {
-      providers: Pick<SendingAccounts['providers'], 'createIn' | 'updateOwnedIn' | 'removeOwnedIn' | 'secretsOf'>
+      providers: Pick<SendingAccounts['providers'], 'createIn' | 'updateOwnedIn' | 'removeOwnedIn'> & {
+        connections: Pick<SendingAccounts['providers']['connections'], 'secretsOf'>
+      }
     }
   }
   people: Pick<People, 'welcomeMailbox'>
@@ -220,7 +223,7 @@ export class OutsideAccounts {
     const mailbox =
       kept?.mailbox ?? directory.mailboxes.createOutsideIn(tx, teamId, { email, displayName, quotaBytes, sendScope })
     if (kept === undefined) {
-      store.openAccount(tx, mailbox.id, email)
+      store.edit.openAccount(tx, mailbox.id, email)
       people.welcomeMailbox(tx, mailbox)
     } else {
       directory.mailboxes.reactivateIn(tx, teamId, mailbox.id)
@@ -307,14 +310,14 @@ export class OutsideAccounts {
   }
 
   #smtpPassword(providerId: string): string | null {
-    return this.#deps.outbound.accounts.providers.secretsOf({ id: providerId }).smtpPassword
+    return this.#deps.outbound.accounts.providers.connections.secretsOf({ id: providerId }).smtpPassword
   }
 
   #checkFolder(tx: Tx, mailboxId: string, folderId: string | null | undefined): void {
     if (folderId == null) return
-    const { accounts, folders } = this.#deps.store
+    const { accounts, read } = this.#deps.store
     const account = accounts.byMailbox(mailboxId, tx)
-    if (account !== undefined && folders.byId(account, folderId, tx) !== undefined) return
+    if (account !== undefined && read.folders.byId(account, folderId, tx) !== undefined) return
     throw invalid('folder_id', 'not_found', 'The mailbox has no folder with this id.')
   }
 }

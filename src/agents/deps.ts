@@ -20,7 +20,10 @@ export interface AgentDeps {
   teams: Pick<Teams, 'createForAgent'>
   domains: Pick<Domains, 'system'>
   mailboxes: Pick<Mailboxes, 'createForAgent' | 'byEmail' | 'byId' | 'suspendIn' | 'raiseQuota' | 'deleteIn'>
-  store: Pick<Store, 'openAccount'> & { quotas: Pick<Store['quotas'], 'recordStorageLimitChange'> }
+  store: {
+    edit: Pick<Store['edit'], 'openAccount'>
+    sending: { quotas: Pick<Store['sending']['quotas'], 'recordStorageLimitChange'> }
+  }
   mailer: SystemMailer
   people: People
   allowance: SendAllowance

@@ -66,7 +66,7 @@ export class Invites {
       const live = this.#reusable(tx, current, email)
       takeDispatch(tx, { registration: current, email, now: this.#deps.clock.now() })
       const invite = live ?? this.#make(tx, current, email)
-      if (mailed !== null) this.#setLink(tx, invite.n, mailed)
+      if (mailed !== null) setLink(tx, invite.n, mailed)
       message?.sendIn(tx)
       return invite
     })
@@ -88,26 +88,14 @@ export class Invites {
   /** Creates a link to a pending invitation that the operator hands over; it replaces the previous link. */
   async showLink({ n }: Invite): Promise<string> {
     const token = newToken()
-    await this.#deps.db.write((tx) => this.#setLink(tx, n, { token, mailboxId: null, isShown: true }))
+    await this.#deps.db.write((tx) => setLink(tx, n, { token, mailboxId: null, isShown: true }))
     return this.#urlOf(token)
-  }
-
-  /** Revokes unused links; the invitations stay pending. @returns how many */
-  dropLinks(tx: Tx, tokens: readonly string[]): number {
-    let dropped = 0
-    for (const token of tokens) {
-      const invite = this.#byToken(tx, token)
-      if (invite?.state !== 'pending') continue
-      this.#setLink(tx, invite.n, { token: newToken(), mailboxId: null, isShown: false })
-      dropped++
-    }
-    return dropped
   }
 
   /** The invitation of a link; undefined for a link that is unknown or was replaced. */
   open(token: string): OpenInvite | undefined {
     const { read } = this.#deps.db
-    const invite = this.#byToken(read, token)
+    const invite = byToken(read, token)
     return invite && { invite, registration: this.#deps.registrations.byN(read, invite.registration)! }
   }
 
@@ -116,7 +104,7 @@ export class Invites {
    * @returns the invitation as it is now; `decided` is false when it was decided before or has expired
    */
   decide(token: string, decision: InviteDecision): Promise<OpenInvite & { decided: boolean }> {
-    return this.#decide((tx) => this.#byToken(tx, token), decision)
+    return this.#decide((tx) => byToken(tx, token), decision)
   }
 
   /** The same for the person it is for, once they have signed in: the link is not needed. */
@@ -221,11 +209,6 @@ export class Invites {
     return `${this.#deps.config.APP_ORIGIN}/invites/${token}`
   }
 
-  /** Replaces the previous link. */
-  #setLink(tx: Tx, n: number, { token, ...link }: { token: string; mailboxId: string | null; isShown: boolean }): void {
-    OWNER_INVITES.update(tx, { tokenHash: sha256(token), ...link }, 'WHERE n = ?', [n])
-  }
-
   #make(tx: Tx, registration: Registration, email: string): Invite {
     const now = this.#deps.clock.now()
     OWNER_INVITES.insert(tx, {
@@ -242,10 +225,6 @@ export class Invites {
     return this.latest(tx, registration.n)!
   }
 
-  #byToken(reader: Reader, token: string): Invite | undefined {
-    return OWNER_INVITES.get(reader, 'WHERE token_hash = ?', [sha256(token)])
-  }
-
   #byN(reader: Reader, n: number): Invite | undefined {
     return OWNER_INVITES.get(reader, 'WHERE n = ?', [n])
   }
@@ -253,6 +232,28 @@ export class Invites {
   #setState(tx: Tx, n: number, state: Invite['state']): void {
     tx.run('UPDATE owner_invites SET state = ?, decided_at = ? WHERE n = ?', [state, this.#deps.clock.now(), n])
   }
+}
+
+/** Revokes unused links to invitations; the invitations stay pending. @returns how many */
+export function dropInviteLinks(tx: Tx, tokens: readonly string[]): number {
+  const pending = [...new Set(tokens)]
+    .flatMap((token) => byToken(tx, token) ?? [])
+    .filter(({ state }) => state === 'pending')
+  for (const { n } of pending) setLink(tx, n, { token: newToken(), mailboxId: null, isShown: false })
+  return pending.length
+}
+
+function byToken(reader: Reader, token: string): Invite | undefined {
+  return OWNER_INVITES.get(reader, 'WHERE token_hash = ?', [sha256(token)])
+}
+
+/** Replaces the previous link. */
+function setLink(
+  tx: Tx,
+  n: number,
+  { token, ...link }: { token: string; mailboxId: string | null; isShown: boolean },
+): void {
+  OWNER_INVITES.update(tx, { tokenHash: sha256(token), ...link }, 'WHERE n = ?', [n])
 }
 
 function newToken(): string {

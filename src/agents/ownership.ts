@@ -55,7 +55,7 @@ export class Ownership {
     this.#setState(tx, registration.n, 'approved', ['accepted'])
     this.#setInviteState(tx, registration.n, 'accepted', 'approved')
     this.#deps.mailboxes.raiseQuota(tx, registration.mailboxId, APPROVED_QUOTA_BYTES)
-    this.#deps.store.quotas.recordStorageLimitChange(tx, registration.mailboxId)
+    this.#deps.store.sending.quotas.recordStorageLimitChange(tx, registration.mailboxId)
   }
 
   /** Records that an agent asked for sending while its owner has not decided. */

@@ -157,7 +157,7 @@ export class Registrations {
           'UPDATE agent_registrations SET provisioned_at = ? WHERE n = ? AND provisioned_at IS NULL',
           [clock.now(), n],
         )
-        if (changes > 0) store.openAccount(tx, mailbox_id, email)
+        if (changes > 0) store.edit.openAccount(tx, mailbox_id, email)
       })
     }
     return due.length
@@ -236,7 +236,7 @@ export class Registrations {
     const team = teams.createForAgent(tx, email.slice(0, TEAM_NAME_MAX))
     const inbox = { teamId: team.id, domainId, email, quotaBytes: EARLY_QUOTA_BYTES, registrationId: id }
     const mailbox = mailboxes.createForAgent(tx, inbox)
-    store.openAccount(tx, mailbox.id, email)
+    store.edit.openAccount(tx, mailbox.id, email)
     const secret = newSecret(proof === null ? 'sat_' : 'clm_')
     const hash = sha256(secret)
     const n = AGENT_REGISTRATIONS.insert(tx, {

@@ -70,7 +70,9 @@ class ImapSessions implements ClientSessions<Protocol> {
   constructor(app: Context, connections: ConnectionCounter, appendSpool: Spool) {
     const { config, store } = app
     this.#connections = connections
-    const views = new ViewCache({ views: store.views, db: app.db, clock: app.clock }, (n) => this.#storeRecent(n))
+    const views = new ViewCache({ views: store.programs.views, db: app.db, clock: app.clock }, (n) =>
+      this.#storeRecent(n),
+    )
     const searcher = new Searcher({ mail: app.db.file, blobs: app.blobsDb.file })
     const compression = new CompressionSlots(config.IMAP_MAX_COMPRESSED)
     const open = () => [...this.#sessions]
@@ -144,7 +146,7 @@ class ImapSessions implements ClientSessions<Protocol> {
   async #storeRecent(folder: number): Promise<void> {
     const { db, store, log } = this.#app
     try {
-      await db.write((tx) => store.views.takeRecent(tx, folder))
+      await db.write((tx) => store.programs.views.takeRecent(tx, folder))
     } catch (error) {
       log.warn({ event: 'imap.recent_not_stored', err: error }, 'Recent messages could not be stored')
     }

@@ -78,8 +78,8 @@ const receiver: Receiver = new Receiver({
   ...{ config, clock, log, resolver, vault, spoolFolder, share, writer },
   certificate: { pair: tls, onChange: (renew) => renewals.push(renew) },
   directory: openDirectory({ db, clock, vault, resolver, config }),
-  store: { accounts: new Accounts(db, clock, { notify() {} }), folders: new Folders(db, clock) },
-  emails: new Emails({ db, clock, store: { counters: new Counters() } }),
+  store: { accounts: new Accounts(db, clock, { notify() {} }), read: { folders: new Folders(db, clock) } },
+  emails: new Emails({ db, clock, store: { log: { counters: new Counters() } } }),
   inspector: {
     // A message in a file takes long: meanwhile the other sessions of this thread go on.
     inspect: async (source, request) =>

@@ -15,7 +15,8 @@ import { replies, type SmtpReply } from '../smtp/replies.ts'
 import { type Spool, type SpooledMessage, SpoolFull } from '../smtp/spool.ts'
 import type { InboundReason } from '../store/log/inbound-log.ts'
 import { scriptCalls } from '../store/mailbox/script-calls.ts'
-import type { Store } from '../store/store.ts'
+import type { Accounts } from '../store/rows/accounts.ts'
+import type { Folders } from '../store/rows/folders.ts'
 import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
 import type { Inspector } from '../workers/inspector.ts'
 import { decide } from './decision.ts'
@@ -54,7 +55,7 @@ export interface ReceivingDeps {
   clock: Clock
   log: Log
   directory: Pick<Directory, 'domains' | 'mailboxes' | 'filters' | 'sieveScripts'>
-  store: Pick<Store, 'accounts' | 'folders'>
+  store: { accounts: Accounts; read: { folders: Folders } }
   inspector: Pick<Inspector, 'inspect'>
   writer: ReceiveWriter
 }

@@ -41,7 +41,7 @@ export class InboundWriter {
   constructor(app: Context) {
     const { db, store, clock, log } = app
     this.#app = app
-    this.#journal = new Journal({ db, inboundLog: store.inboundLog, clock, log })
+    this.#journal = new Journal({ db, inboundLog: store.log.inbound, clock, log })
     this.#bounces = new Bounces({ feedback: app.outbound.reports.feedback, journal: this.#journal, log })
   }
 

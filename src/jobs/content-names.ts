@@ -6,5 +6,5 @@ import { job } from './job.ts'
 export const contentNames = job({
   name: 'content-names',
   every: DAY_MS,
-  run: ({ app, signal }) => app.store.contents.nameUnnamed(signal),
+  run: ({ app, signal }) => app.store.read.contents.nameUnnamed(signal),
 })

@@ -22,10 +22,10 @@ async function redateAll(app: Context, wrong: readonly WrongSpan[]): Promise<voi
   await recheckLate(app.db, now)
   const [oldest] = app.directory.teams.list()
   const earliest = oldest?.createdAt ?? 0
-  await app.store.trashRetention.resetFiledAt({ now, earliest, slackMs: CLOCK_JUMP_MS, wrong })
+  await app.store.upkeep.trashRetention.resetFiledAt({ now, earliest, slackMs: CLOCK_JUMP_MS, wrong })
   await app.directory.mailboxes.redateDeleted(CLOCK_JUMP_MS, wrong)
   for (const span of wrong) {
-    await app.store.inboundLog.redate(span, now)
+    await app.store.log.inbound.redate(span, now)
     await app.outbound.log.deliveries.redate(span, now)
     await app.directory.signIns.redate(span, now)
     await app.people.audit.redate(span, now)

@@ -7,7 +7,7 @@ export const mailCountRollUp = job({
   name: 'mail-count-roll-up',
   every: 5 * MINUTE_MS,
   byAge: true,
-  run: ({ app, signal }) => app.store.rollUp.run(signal),
+  run: ({ app, signal }) => app.store.log.rollUp.run(signal),
 })
 
 /** docs/design/sending.md §10: hourly counts are kept for 400 days. */
@@ -15,5 +15,5 @@ export const mailCountRetention = job({
   name: 'mail-count-retention',
   every: HOUR_MS,
   byAge: true,
-  run: ({ app }) => app.store.rollUp.prune(),
+  run: ({ app }) => app.store.log.rollUp.prune(),
 })

@@ -7,7 +7,7 @@ export const messageOutlines = job({
   name: 'message-outlines',
   every: MINUTE_MS,
   async run({ app, log, signal }) {
-    const { outlined, unreadable } = await app.store.outlining.run(signal)
+    const { outlined, unreadable } = await app.store.upkeep.outlining.run(signal)
     if (unreadable > 0)
       log.warn({ event: 'store.content_unreadable', messages: unreadable }, 'Content of messages not readable')
     return outlined

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { lapsedDomains } from '../directory/domains/domains-verification.ts'
 import { autoDisabledWebhooks } from '../events/webhooks/subscriptions.ts'
 import { mailedName } from '../mime/one-line.ts'
-import { failingProviders } from '../outbound/providers/failing.ts'
+import { failingProviders } from '../outbound/providers/row.ts'
 import type { OwnerFact } from '../people/owner-notices.ts'
 import { job } from './job.ts'
 

@@ -19,7 +19,7 @@ export function openProviderWatch(app: Context): ProviderWatch {
   let ticking = false
 
   const checkDue = () =>
-    app.outbound.accounts.providers.health.checkDue(stop.signal).catch((error: unknown) => {
+    app.outbound.accounts.checks.runDue(stop.signal).catch((error: unknown) => {
       app.log.error({ event: 'provider.check_failed', err: error }, 'Checking sending accounts failed')
       return 0
     })

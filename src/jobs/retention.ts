@@ -15,7 +15,7 @@ export const inboundLogRetention = job({
   name: 'inbound-log-retention',
   every: HOUR_MS,
   byAge: true,
-  run: ({ app }) => app.store.inboundLog.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
+  run: ({ app }) => app.store.log.inbound.prune(app.clock.now() - app.config.LOG_RETENTION_DAYS * DAY_MS),
 })
 
 /** docs/design/sending.md §6: rows of the delivery log are kept as long; rows of queued messages longer. */
@@ -79,7 +79,7 @@ export const changeRetention = job({
   name: 'change-retention',
   every: DAY_MS,
   byAge: true,
-  run: ({ app, signal }) => app.store.history.prune(signal),
+  run: ({ app, signal }) => app.store.upkeep.history.prune(signal),
 })
 
 /** A blob is written before the row that references it; the sweep removes blobs without a row. */
@@ -101,7 +101,7 @@ export const erasedContent = job({
   byAge: true,
   async run({ app, signal }) {
     if (!app.appliance.isOpen) return 0
-    return app.store.erased.release(
+    return app.store.upkeep.erased.release(
       (hashes) => namedBlobs(app.store, app.outbound.log, hashes),
       app.clock.now(),
       signal,
@@ -114,7 +114,7 @@ export const vacationSenders = job({
   name: 'vacation-senders',
   every: HOUR_MS,
   byAge: true,
-  run: ({ app, signal }) => app.store.vacations.pruneSenders(signal),
+  run: ({ app, signal }) => app.store.delivery.vacations.pruneSenders(signal),
 })
 
 /** What was forwarded, and the ids that scripts have seen: a mailbox forgets them with the next one, or here. */
@@ -124,7 +124,7 @@ export const forwardingMemory = job({
   byAge: true,
   async run({ app: { store, db, clock }, signal }) {
     let deleted = 0
-    for (const memory of [store.forwarded, store.scriptIds]) {
+    for (const memory of [store.delivery.forwarded, store.delivery.scriptIds]) {
       let account = memory.accountAfter(db.read, 0)
       while (account !== undefined && !signal.aborted) {
         const current = account
@@ -141,7 +141,7 @@ export const removedMessages = job({
   name: 'removed-messages',
   every: HOUR_MS,
   byAge: true,
-  run: ({ app, signal }) => app.store.removed.expire(app.clock.now() - REMOVED_HELD_MS, signal),
+  run: ({ app, signal }) => app.store.edit.removed.expire(app.clock.now() - REMOVED_HELD_MS, signal),
 })
 
 /** docs/design/mailbox.md §10: an upload that no message references expires after a day. */
@@ -149,7 +149,7 @@ export const uploadExpiry = job({
   name: 'upload-expiry',
   every: 10 * MINUTE_MS,
   byAge: true,
-  run: ({ app, signal }) => app.store.uploads.expire(signal),
+  run: ({ app, signal }) => app.store.edit.uploads.expire(signal),
 })
 
 /** Consent of Google or Microsoft that was asked for and not given within ten minutes. */

@@ -10,7 +10,7 @@ export const searchTexts = job({
   async run({ app, log, signal }) {
     const reader = new BodyTextReader()
     try {
-      const { reindexed: renewed, unreadable } = await app.store.reindexing.run(reader, signal)
+      const { reindexed: renewed, unreadable } = await app.store.upkeep.reindexing.run(reader, signal)
       if (unreadable > 0)
         log.warn({ event: 'search.content_unreadable', messages: unreadable }, 'Content of messages not readable')
       return renewed

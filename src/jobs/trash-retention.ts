@@ -11,6 +11,6 @@ export const trashRetention = job({
     const before = app.clock.now() - app.config.TRASH_RETENTION_DAYS * DAY_MS
     // Of a mailbox that is an outside account its provider decides: what is erased here is erased there.
     const isKept = ({ mailboxId }: { mailboxId: string }) => app.sync.accounts.mirrorOf(mailboxId) !== undefined
-    return app.store.trashRetention.run(before, signal, isKept)
+    return app.store.upkeep.trashRetention.run(before, signal, isKept)
   },
 })

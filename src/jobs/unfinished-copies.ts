@@ -8,14 +8,14 @@ export function openUnfinishedCopies({ store, log }: Context): Service & { settl
   return {
     name: 'unfinished-copies',
     async start() {
-      running = store.copies
+      running = store.programs.copies
         .takeBackUnfinished()
         .catch((error: unknown) =>
           log.error({ event: 'copies.not_taken_back', err: error }, 'Unfinished copies could not be taken back'),
         )
     },
     async stop() {
-      store.copies.close()
+      store.programs.copies.close()
       await running
     },
     settle: () => running,

@@ -115,7 +115,7 @@ function unreadThreadsOf(app: Context, mailboxIds: readonly string[]): Map<strin
   if (mailboxIds.length === 0) return new Map()
   try {
     const accounts = app.store.accounts.byMailboxes(mailboxIds)
-    const unread = app.store.folders.unreadThreads([...accounts.values()].map(({ n }) => n))
+    const unread = app.store.read.folders.unreadThreads([...accounts.values()].map(({ n }) => n))
     return new Map([...accounts].map(([id, { n }]) => [id, unread.get(n) ?? 0]))
   } catch (error) {
     app.log.warn({ event: 'me.unread_unavailable', err: error }, 'Unread threads unavailable')

@@ -10,8 +10,7 @@ import { Emails } from './log/emails.ts'
 import { KeptContents } from './log/kept-contents.ts'
 import { SentMessages } from './log/sent-messages.ts'
 import { SingleDeliveries } from './log/single-deliveries.ts'
-import type { MailTokenOf, OutboundDeps, SendLimit } from './model/deps.ts'
-import type { OpenTransport } from './model/transport.ts'
+import type { MailTokens, OutboundDeps, SendLimit } from './model/deps.ts'
 import { Notices } from './notices/notices.ts'
 import { SystemMail } from './notices/system-mail.ts'
 import { VacationReplies } from './notices/vacation-replies.ts'
@@ -19,6 +18,7 @@ import { Groups } from './providers/groups.ts'
 import { OAuth } from './providers/oauth.ts'
 import { Providers } from './providers/providers.ts'
 import { QuotaCounts } from './providers/quotas.ts'
+import { ownProviders } from './providers/row.ts'
 import { SharedLimit } from './providers/shared-limit.ts'
 import { Cancelling } from './queue/cancel.ts'
 import { DeliveryActions } from './queue/delivery-actions.ts'
@@ -35,6 +35,7 @@ import { Signer } from './runner/sign.ts'
 import { RawSubmitter } from './submit/raw-submitter.ts'
 import { Resending } from './submit/resending.ts'
 import { Submitter } from './submit/submitter.ts'
+import { AccountChecks } from './transports/account-checks.ts'
 import { openGmail } from './transports/accounts/gmail.ts'
 import { openOutlook } from './transports/accounts/outlook.ts'
 import { openSes } from './transports/accounts/ses.ts'
@@ -46,6 +47,7 @@ import { Transports } from './transports/transports.ts'
 export interface SendingAccounts {
   providers: Providers
   groups: Groups
+  checks: AccountChecks
   sharedLimit: SharedLimit
   sesIdentities: SesIdentities
   oauth: OAuth
@@ -113,20 +115,22 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTokenOf: MailTokenOf }): Outbound {
+export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTokens: MailTokens }): Outbound {
   const suppressions = new Suppressions(deps)
   const queue = new Queue(deps)
   const emails = new Emails(deps)
   const vacationReplies = new VacationReplies({ ...deps, emails, queue, suppressions })
-  const { providers, groups, sharedLimit } = openAccounts(deps, (provider) => transports.of(provider))
+  const groups = new Groups(deps)
+  const providers = new Providers({ ...deps, groups })
+  const sharedLimit = new SharedLimit({ ...deps, providers })
   const ledger = new Ledger(deps)
   const meter = new Meter({ ...deps, ledger })
   const transitions = new DeliveryTransitions({ ...deps, queue, suppressions, meter })
   const router = new Router({ ...deps, providers, groups, sharedLimit })
   const receive = new ReceivedDelivery({ ...deps, emails, queue, suppressions, meter, router })
-  const transports: Transports = new Transports({
+  const transports = new Transports({
     ...{ ...deps, vacationReplies, receive },
-    secretsOf: (provider) => providers.secretsOf(provider),
+    connections: providers.connections,
     accounts: {
       gmail_api: (provider) => openGmail({ ...deps, providers }, provider),
       outlook_api: (provider) => openOutlook({ ...deps, providers }, provider),
@@ -146,10 +150,11 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   }
   const accounts: SendingAccounts = {
     ...{ providers, groups, sharedLimit, transports },
+    checks: new AccountChecks({ ...deps, providers, transports }),
     sesIdentities: new SesIdentities({ ...deps, sharedLimit }),
     oauth: new OAuth({ ...deps, providers }),
     quotaCounts: new QuotaCounts(deps),
-    foreignIn: (reader, teamId, scope) => foreignIn({ providers, groups }, reader, teamId, scope),
+    foreignIn: (reader, teamId, scope) => foreignIn(groups, reader, teamId, scope),
   }
   const submit = {
     submitter: new Submitter(submitting),
@@ -187,34 +192,8 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   }
 }
 
-/** The sending accounts. Their transports are opened after them, and check an account before it is stored. */
-function openAccounts(deps: OutboundDeps, openTransport: OpenTransport) {
-  const { mailboxes } = deps.directory
-  const groups: Groups = new Groups({
-    ...deps,
-    ownProviders: (reader, teamId, ids) => providers.own(reader, teamId, ids),
-    namedBy: (tx, teamId, id) => mailboxes.namingInScope(tx, teamId, id),
-  })
-  const providers: Providers = new Providers({
-    ...deps,
-    openTransport,
-    namedBy(tx, { teamId, id }) {
-      const group = groups.naming(tx, id)
-      if (group !== undefined) return { field: 'members', what: `the delivery group ${group}` }
-      const mailbox = mailboxes.namingInScope(tx, teamId, id)
-      return mailbox === undefined ? null : { field: 'send_scope', what: `the send_scope of ${mailbox}` }
-    },
-  })
-  return { groups, providers, sharedLimit: new SharedLimit({ ...deps, providers }) }
-}
-
-function foreignIn(
-  { providers, groups }: Pick<SendingAccounts, 'providers' | 'groups'>,
-  reader: Reader,
-  teamId: string,
-  scope: SendScope,
-): ReadonlySet<string> {
+function foreignIn(groups: Groups, reader: Reader, teamId: string, scope: SendScope): ReadonlySet<string> {
   if (scope.type === 'all') return new Set()
   if (scope.type === 'group') return new Set(scope.groupIds).difference(groups.own(reader, teamId, scope.groupIds))
-  return new Set(scope.providerIds).difference(providers.own(reader, teamId, scope.providerIds))
+  return new Set(scope.providerIds).difference(ownProviders(reader, teamId, scope.providerIds))
 }

@@ -12,6 +12,7 @@ import type { AppPasswords } from '../directory/mailboxes/app-passwords.ts'
 import type { Forwards } from '../directory/mailboxes/forwards.ts'
 import type { Mailboxes } from '../directory/mailboxes/mailboxes.ts'
 import type { Webhooks } from '../events/webhooks/subscriptions.ts'
+import type { Links } from './links.ts'
 
 /** A message from the appliance to a person. */
 export interface PersonalMessage {
@@ -40,7 +41,10 @@ export interface PeopleDeps {
   keys: Pick<Keys, 'get' | 'makersFrom' | 'madeBy' | 'revokeMadeBy'>
   forwards: Pick<Forwards, 'madeBy' | 'removeIn'>
   webhooks: Pick<Webhooks, 'madeBy' | 'disableMadeBy'>
-  /** The mailbox that is known to receive the links to an address elsewhere: that of an outside account; null without one. */
-  linksArriveIn(email: string): string | null
+  links: Links
+  outsideAccounts: {
+    /** The mailbox that is known to receive the links to an address elsewhere; null without one. */
+    linksArriveIn(email: string): string | null
+  }
   teams: Pick<Teams, 'list' | 'createIn' | 'renameIn'>
 }

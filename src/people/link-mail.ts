@@ -15,7 +15,7 @@ interface Deps {
   config: Config
   domains: Pick<Domains, 'byName'>
   mailboxes: Pick<Mailboxes, 'receiver'>
-  linksArriveIn: PeopleDeps['linksArriveIn']
+  outsideAccounts: PeopleDeps['outsideAccounts']
 }
 
 const NOT_MAILED: LinkMailPolicy = { mailed: false }
@@ -25,13 +25,13 @@ const NOT_MAILED: LinkMailPolicy = { mailed: false }
  * elsewhere may be an outside account, whose messages are read here as well.
  * @param email an address `parseMailbox` reads, in any case and with a domain in U-labels or A-labels
  */
-export function linkMailPolicy({ config, domains, mailboxes, linksArriveIn }: Deps, email: string): LinkMailPolicy {
+export function linkMailPolicy({ config, domains, mailboxes, outsideAccounts }: Deps, email: string): LinkMailPolicy {
   const parsed = parseMailbox(email)
   const name = parsed && domainName(parsed.domain)
   // An address literal may name this appliance.
   if (!parsed || !name) return NOT_MAILED
   if (!isApplianceName(config, name) && domains.byName(name) === undefined) {
-    const mailboxId = linksArriveIn(`${parsed.local}@${name}`.toLowerCase())
+    const mailboxId = outsideAccounts.linksArriveIn(`${parsed.local}@${name}`.toLowerCase())
     return mailboxId === null || config.SIGN_IN_LINKS_TO_LOCAL ? { mailed: true, mailboxId } : NOT_MAILED
   }
   if (!config.SIGN_IN_LINKS_TO_LOCAL) return NOT_MAILED

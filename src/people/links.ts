@@ -1,10 +1,11 @@
 // One-time sign-in links: a secret that a person receives by mail, or from the operator or a team owner.
 
 import { randomBytes } from 'node:crypto'
+import type { Clock } from '../base/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import { sha256 } from '../base/secrets.ts'
-import type { Reader, Row, Tx } from '../db/db.ts'
-import type { PeopleDeps } from './deps.ts'
+import type { Config } from '../config/config.ts'
+import type { Db, Reader, Row, Tx } from '../db/db.ts'
 
 /** Lifetime of a requested sign-in link, ms. */
 export const SIGN_IN_MS = 15 * MINUTE_MS
@@ -39,10 +40,16 @@ export interface LinkAsker {
   key: string
 }
 
-export class Links {
-  readonly #deps: Pick<PeopleDeps, 'db' | 'clock' | 'config'>
+interface LinkDeps {
+  db: Db
+  clock: Clock
+  config: Config
+}
 
-  constructor(deps: Pick<PeopleDeps, 'db' | 'clock' | 'config'>) {
+export class Links {
+  readonly #deps: LinkDeps
+
+  constructor(deps: LinkDeps) {
     this.#deps = deps
   }
 

@@ -14,7 +14,7 @@ import { FirstRun } from './first-run.ts'
 import { MailboxGrants } from './grants.ts'
 import { KnownPeople } from './known-people.ts'
 import { type LinkMailPolicy, linkMailPolicy, maySendNotices } from './link-mail.ts'
-import { INVITATION_MS, type LinkAsker, Links, SIGN_IN_MS, type SignInScope } from './links.ts'
+import { INVITATION_MS, type LinkAsker, type Links, SIGN_IN_MS, type SignInScope } from './links.ts'
 import { type MadeByMember, MadeCredentials } from './made-credentials.ts'
 import { MailboxSharing } from './mailbox-sharing.ts'
 import { checkPersonEmail, type MemberRole, Members, type TeamMember } from './members.ts'
@@ -77,7 +77,7 @@ export class People {
   constructor(deps: PeopleDeps) {
     this.#deps = deps
     this.members = new Members({ ...deps, onAdded: (tx, member) => this.#grantOwnMailbox(tx, member) })
-    this.links = new Links(deps)
+    this.links = deps.links
     this.sessions = new Sessions(deps)
     this.persons = new Persons(deps)
     this.passkeys = new Passkeys(deps)

@@ -57,58 +57,93 @@ import { SubscribedNames } from './rows/folders-names.ts'
 import { ThreadEdits } from './threads/edits.ts'
 import { Threads } from './threads/threads.ts'
 
-export interface Store {
-  accounts: Accounts
+/** What of mailboxes is read. */
+interface StoreReads {
   folders: Folders
   messages: Messages
-  /** Creates, updates and deletes folders. */
-  folderEdits: FolderEdits
-  /** Updates and deletes messages. */
-  edits: MessageEdits
-  /** Messages that were removed at the server of an outside account, for as long as they can be restored. */
-  removed: RemovedMessages
-  /** What mail programs read of folders: status, UIDs, entries, and what changed or left. */
-  views: FolderViews
-  /** Changes flags and keywords of many messages at once. */
-  flags: FlagEdits
-  /** Moves and expunges messages by UID. */
-  moves: Moves
-  /** Copies messages by UID. */
-  copies: Copies
-  /** What mail programs read of messages. */
-  mail: MailReads
-  /** Subscriptions to names without a folder. */
-  subscribedNames: SubscribedNames
-  annotations: Annotations
   threads: Threads
-  /** Changes all messages of a thread. */
-  threadEdits: ThreadEdits
   changes: ChangeLedger
-  /** Deletes expired changes of the ledger. */
-  history: ChangeHistory
-  blobs: Blobs
-  /** Content of messages that mailboxes have erased in bulk. */
-  erased: ErasedContents
-  /** Blob ids. */
-  blobNames: BlobNames
   /** Content of messages, attachments and uploads, by blob id or file id. */
   contents: Contents
+  /** Blob ids. */
+  blobNames: BlobNames
+}
+
+/** What clients of the API change in mailboxes. */
+interface StoreEdits {
+  folders: FolderEdits
+  messages: MessageEdits
+  threads: ThreadEdits
+  /** Messages in Drafts that can be edited. */
+  drafts: Drafts
   /** Files uploaded to be sent or imported later. */
   uploads: Uploads
   /** Imports messages that were not received by SMTP. */
   imports: Imports
-  inboundLog: InboundLog
-  /** Hourly counts of message events: written, rolled up and read. */
+  /** Messages that were removed at the server of an outside account, for as long as they can be restored. */
+  removed: RemovedMessages
+  /**
+   * Creates the account of a new mailbox with its folders, its primary identity and its quotas, in the unit of work that creates
+   * the mailbox.
+   */
+  openAccount(tx: Tx, mailboxId: string, email: string): void
+}
+
+/** What mail programs and outside accounts read and change, by UID. */
+interface StorePrograms {
+  /** Folders: status, UIDs, entries, and what changed or left. */
+  views: FolderViews
+  mail: MailReads
+  moves: Moves
+  copies: Copies
+  /** Changes flags and keywords of many messages at once. */
+  flags: FlagEdits
+  /** Subscriptions to names without a folder. */
+  names: SubscribedNames
+  annotations: Annotations
+  sentLinks: SentLinks
+}
+
+/** Received messages, and what their scripts remember. */
+interface StoreDelivery {
+  /** See {@link Deliverer.deliver}. */
+  deliver<R>(message: IncomingMessage, targets: readonly DeliveryTarget[], record: RecordResults<R>): Promise<R>
+  /** Ids of messages that scripts have seen. */
+  scriptIds: ScriptIds
+  /** What mailboxes have forwarded. */
+  forwarded: Forwarded
+  /** Vacation responses. */
+  vacations: Vacations
+}
+
+/** What the store knows of messages that a mailbox sends. */
+interface StoreSending {
+  submissions: Submissions
+  /** Sender identities of mailboxes. */
+  identities: Identities
+  /** Quotas of mailboxes. */
+  quotas: Quotas
+  /** Records of sent messages in the sender's mailbox. */
+  copies: SentCopies
+  /** Messages and recipients per mailbox within a day. */
+  hours: SentHours
+}
+
+/** Received messages, and hourly counts of message events. */
+interface StoreLog {
+  inbound: InboundLog
   counters: Counters
   rollUp: RollUp
   reports: Reports
   tagCounts: TagCounts
-  /** Records of sent messages in the sender's mailbox. */
-  sentCopies: SentCopies
-  sentLinks: SentLinks
-  submissions: Submissions
-  /** Messages in Drafts that can be edited. */
-  drafts: Drafts
+}
+
+/** What periodic jobs delete and renew. */
+interface StoreUpkeep {
+  /** Deletes expired changes of the ledger. */
+  history: ChangeHistory
+  /** Content of messages that mailboxes have erased in bulk. */
+  erased: ErasedContents
   /** Deletes old messages from Trash and Junk. */
   trashRetention: TrashRetention
   /** Deletes the remaining data of deleted mailboxes. */
@@ -117,27 +152,18 @@ export interface Store {
   reindexing: Reindexing
   /** Stores what mail programs need of messages of earlier versions. */
   outlining: Outlining
-  /** Sender identities of mailboxes. */
-  identities: Identities
-  /** Quotas of mailboxes. */
-  quotas: Quotas
-  /** Messages and recipients per mailbox within a day. */
-  sentHours: SentHours
-  /** Vacation responses. */
-  vacations: Vacations
-  /** What mailboxes have forwarded. */
-  forwarded: Forwarded
-  /** Ids of messages that scripts have seen. */
-  scriptIds: ScriptIds
-  /**
-   * Creates the account of a new mailbox with its folders, its primary identity and its quotas, in the unit of work that creates
-   * the mailbox.
-   */
-  openAccount(tx: Tx, mailboxId: string, email: string): void
-  /** Ends the sign-in links in messages that a mailbox key can read from now on. */
-  closeLinks: CloseLinks
-  /** See {@link Deliverer.deliver}. */
-  deliver<R>(message: IncomingMessage, targets: readonly DeliveryTarget[], record: RecordResults<R>): Promise<R>
+}
+
+export interface Store {
+  accounts: Accounts
+  blobs: Blobs
+  read: StoreReads
+  edit: StoreEdits
+  programs: StorePrograms
+  delivery: StoreDelivery
+  sending: StoreSending
+  log: StoreLog
+  upkeep: StoreUpkeep
 }
 
 interface StoreDeps {
@@ -174,66 +200,85 @@ export function openStore(deps: StoreDeps): Store {
   const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names, closeLinks })
   const imports = new Imports({ db, clock, accounts, folders, changes, names })
   const drafts = new Drafts({ db, clock, accounts, folders, changes, edits, names })
-  const shared = {
-    ...{ accounts, folders, changes, uploads, submissions, removed },
-    ...{ identities, quotas, sentHours, vacations, subscribedNames, annotations },
-    ...{ forwarded: new Forwarded(), scriptIds },
-  }
-  const parts = { ...shared, deliverer }
+  const forwarded = new Forwarded()
+  const owners = { accounts, folders, changes, uploads, submissions, removed, identities, quotas, sentHours }
+  const steps = purgeSteps({ ...owners, vacations, forwarded, scriptIds, subscribedNames, annotations, deliverer })
   return {
-    ...shared,
-    history: new ChangeHistory({ db, clock, accounts }),
-    ...{ blobs, erased },
-    blobNames: names,
-    contents: new Contents({ db, blobs, accounts, names, uploads }),
-    messages: new Messages({ db, clock, accounts, blobs, folders }),
-    edits,
-    folderEdits,
-    views,
-    flags: new FlagEdits({ db, clock, accounts, changes, views }),
-    ...{ moves, copies: new Copies({ db, clock, accounts, folders, changes, views, moves, blobs, names }) },
-    mail: new MailReads(db, blobs),
-    threads: new Threads({ db, clock, accounts, folders }),
-    threadEdits: new ThreadEdits({ db, edits }),
-    imports,
-    inboundLog: new InboundLog(db, counters),
-    counters,
-    rollUp: new RollUp({ db, clock }),
-    reports: new Reports(db),
-    tagCounts: new TagCounts(db),
-    sentCopies: new SentCopies({ clock, accounts, folders, changes, submissions, sentHours, names }),
-    drafts,
-    sentLinks: new SentLinks({ clock, folders, imports, edits, drafts, submissions }),
-    trashRetention: new TrashRetention({ db, accounts, edits }),
-    purge: new Purge({ db, accounts, steps: purgeSteps(parts) }),
-    reindexing: new Reindexing({ db, accounts, blobs }),
-    outlining: new Outlining({ db, accounts, blobs, edits }),
-    closeLinks,
-    openAccount: (tx, mailboxId, email) => openAccount(tx, parts, clock, { mailboxId, email }),
-    deliver: (message, targets, record) => deliverer.deliver(message, targets, record),
+    accounts,
+    blobs,
+    read: {
+      folders,
+      messages: new Messages({ db, clock, accounts, blobs, folders }),
+      threads: new Threads({ db, clock, accounts, folders }),
+      changes,
+      contents: new Contents({ db, blobs, accounts, names, uploads }),
+      blobNames: names,
+    },
+    edit: {
+      folders: folderEdits,
+      messages: edits,
+      threads: new ThreadEdits({ db, edits }),
+      ...{ drafts, uploads, imports, removed },
+      openAccount: (tx, mailboxId, email) => openAccount(tx, owners, clock, { mailboxId, email }),
+    },
+    programs: {
+      ...{ views, moves, annotations },
+      mail: new MailReads(db, blobs),
+      copies: new Copies({ db, clock, accounts, folders, changes, views, moves, blobs, names }),
+      flags: new FlagEdits({ db, clock, accounts, changes, views }),
+      names: subscribedNames,
+      sentLinks: new SentLinks({ clock, folders, imports, edits, drafts, submissions }),
+    },
+    delivery: {
+      deliver: (message, targets, record) => deliverer.deliver(message, targets, record),
+      ...{ scriptIds, forwarded, vacations },
+    },
+    sending: {
+      ...{ submissions, identities, quotas },
+      copies: new SentCopies({ clock, accounts, folders, changes, submissions, sentHours, names }),
+      hours: sentHours,
+    },
+    log: {
+      inbound: new InboundLog(db, counters),
+      counters,
+      rollUp: new RollUp({ db, clock }),
+      reports: new Reports(db),
+      tagCounts: new TagCounts(db),
+    },
+    upkeep: {
+      history: new ChangeHistory({ db, clock, accounts }),
+      erased,
+      trashRetention: new TrashRetention({ db, accounts, edits }),
+      purge: new Purge({ db, accounts, steps }),
+      reindexing: new Reindexing({ db, accounts, blobs }),
+      outlining: new Outlining({ db, accounts, blobs, edits }),
+    },
   }
 }
 
-type StoreParts = Pick<
-  Store,
-  | 'accounts'
-  | 'folders'
-  | 'changes'
-  | 'uploads'
-  | 'removed'
-  | 'submissions'
-  | 'identities'
-  | 'quotas'
-  | 'sentHours'
-  | 'vacations'
-  | 'forwarded'
-  | 'scriptIds'
-  | 'subscribedNames'
-  | 'annotations'
-> & { deliverer: Deliverer }
+interface AccountOwners {
+  accounts: Accounts
+  folders: Folders
+  changes: ChangeLedger
+  identities: Identities
+  quotas: Quotas
+}
+
+interface PurgeOwners extends AccountOwners {
+  uploads: Uploads
+  submissions: Submissions
+  removed: RemovedMessages
+  sentHours: SentHours
+  vacations: Vacations
+  forwarded: Forwarded
+  scriptIds: ScriptIds
+  subscribedNames: SubscribedNames
+  annotations: Annotations
+  deliverer: Deliverer
+}
 
 /** Each part erases its own rows of a purged account; rows that others refer to come later. */
-function purgeSteps(parts: StoreParts): PurgeStep[] {
+function purgeSteps(parts: PurgeOwners): PurgeStep[] {
   const { accounts, folders, changes, uploads, submissions, deliverer, identities, quotas } = parts
   const { sentHours, vacations, forwarded, scriptIds, subscribedNames, annotations, removed } = parts
   return [
@@ -261,10 +306,10 @@ function purgeSteps(parts: StoreParts): PurgeStep[] {
   ]
 }
 
-/** See {@link Store.openAccount}. */
+/** See {@link StoreEdits.openAccount}. */
 function openAccount(
   tx: Tx,
-  { accounts, folders, identities, quotas, changes }: StoreParts,
+  { accounts, folders, changes, identities, quotas }: AccountOwners,
   clock: Clock,
   { mailboxId, email }: { mailboxId: string; email: string },
 ): void {

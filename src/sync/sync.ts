@@ -3,7 +3,7 @@
 import { SafeFetch } from '../base/safe-fetch.ts'
 import type { Page, PageKey } from '../db/page.ts'
 import type { Inspector } from '../workers/inspector.ts'
-import { AccessTokens } from './accounts/access-tokens.ts'
+import type { AccessTokens } from './accounts/access-tokens.ts'
 import { RemoteAccounts } from './accounts/accounts.ts'
 import { discoverServers } from './accounts/discover.ts'
 import { type FollowedFolder, followedFolders } from './ledger/followed-folders.ts'
@@ -23,12 +23,12 @@ export class Sync {
   readonly #fetch: SafeFetch
 
   /** @param open connects to the server of an account; the real one unless given */
-  constructor(deps: SyncDeps, open?: OpenServer) {
+  constructor({ tokens, ...deps }: SyncDeps & { tokens: AccessTokens }, open?: OpenServer) {
     this.#deps = deps
     this.#open = open
     this.accounts = new RemoteAccounts(deps)
     this.announcements = new Announcements(deps)
-    this.tokens = new AccessTokens(deps)
+    this.tokens = tokens
     const { resolver, log, config } = deps
     this.#fetch = new SafeFetch({ resolver, log, allowPrivate: config.ALLOW_PRIVATE_IMAP_HOSTS })
   }

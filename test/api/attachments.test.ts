@@ -337,7 +337,7 @@ describe('lifetime of uploads', () => {
     failure(await appliance.call('DELETE', `/mailbox/attachments/${used.id}`, ana.key), 409, 'conflict')
     clock.advance(UPLOAD_LIFE_MS)
     failure(await appliance.get(`/mailbox/attachments/${unused.id}/content`, ana.key), 404, 'not_found')
-    await appliance.app.store.uploads.expire(new AbortController().signal)
+    await appliance.app.store.edit.uploads.expire(new AbortController().signal)
     await sweepContent(appliance, clock)
     assert.equal((await content(used.id)).body.toString(), 'that is sent')
     assert.deepEqual(appliance.app.db.read.all('SELECT id FROM uploads WHERE id = ?', [unused.id]), [])
@@ -360,7 +360,10 @@ describe('lifetime of uploads', () => {
   test('pending uploads are limited: those older than an hour make room, younger ones do not', async () => {
     const box = await team.mailbox('full@shop.test')
     const account = appliance.app.store.accounts.byMailbox(box.id)!
-    const { uploads, blobs } = appliance.app.store
+    const {
+      edit: { uploads },
+      blobs,
+    } = appliance.app.store
     const first = await uploaded('first', 'first.txt', box.key)
     const add = (sizeBytes: number) =>
       appliance.app.db.write((tx) =>

@@ -99,8 +99,8 @@ test('content of earlier versions has no name yet, is found anyway, and is named
   assert.deepEqual(match!.matched.messages, [message.id])
   await forget()
   const [{ rows }] = db.read.all<{ rows: number }>('SELECT count(*) AS rows FROM messages') as [{ rows: number }]
-  assert.equal(await store.contents.nameUnnamed(new AbortController().signal), rows * 2)
-  assert.equal(await store.contents.nameUnnamed(new AbortController().signal), 0)
+  assert.equal(await store.read.contents.nameUnnamed(new AbortController().signal), rows * 2)
+  assert.equal(await store.read.contents.nameUnnamed(new AbortController().signal), 0)
 })
 
 test('copies: files and whole messages, decoded, with their own ids in the other mailbox', async () => {
@@ -115,10 +115,10 @@ test('copies: files and whole messages, decoded, with their own ids in the other
   const again = await copy(body, ana.key, bob.key, { 'idempotency-key': 'one' })
   assert.deepEqual(data(again), { copied, not_found, damaged: [] })
   const account = appliance.app.store.accounts.byMailbox(bob.id)!
-  assert.equal(appliance.app.store.uploads.pending(account).files, 2)
-  const held = await appliance.app.store.contents.find(account, copied[file.blob_id]!)
+  assert.equal(appliance.app.store.edit.uploads.pending(account).files, 2)
+  const held = await appliance.app.store.read.contents.find(account, copied[file.blob_id]!)
   assert.deepEqual([held!.filename, held!.type, held!.source.kind], ['a.zip', 'application/zip', 'upload'])
-  const { bytes } = await appliance.app.store.contents.stored(held!.range)
+  const { bytes } = await appliance.app.store.read.contents.stored(held!.range)
   assert.equal(Buffer.from(bytes).toString(), 'to be copied')
   const mail = { to: [{ email: ana.email }], subject: 'x', text_body: 'x' }
   const attachments = [{ filename: 'b.zip', blob_id: copied[file.blob_id] }]

@@ -237,7 +237,7 @@ test('files stay with the draft after their uploads expired, also when their byt
   ]
   const made = await create({ ...FULL, attachments })
   clock.advance(3 * 86_400_000)
-  await appliance.app.store.uploads.expire(new AbortController().signal)
+  await appliance.app.store.edit.uploads.expire(new AbortController().signal)
   const { attachments: kept } = await read(made.id)
   assert.ok(kept.every(({ size_bytes }) => size_bytes !== null))
   const again = kept.map(({ blob_id, filename, type }) => ({ blob_id, filename, type }))
@@ -292,7 +292,7 @@ test('bodies of 10 MB are stored as they are, and what a replaced version took i
 
 async function storedMessage(id: string): Promise<{ hash: Uint8Array }> {
   const account = appliance.app.store.accounts.byMailbox(ana.id)!
-  return { hash: appliance.app.store.messages.get(account, id)!.blobHash }
+  return { hash: appliance.app.store.read.messages.get(account, id)!.blobHash }
 }
 
 test('who may read may list; who may write or send may draft; only who may send sends; only who may read quotes', async () => {

@@ -263,7 +263,7 @@ test('days summed from hours have the same counts', async () => {
   ]
   const before = await views()
   await pass(24)
-  await app.store.rollUp.run(new AbortController().signal)
+  await app.store.log.rollUp.run(new AbortController().signal)
   const made = app.db.read.all('SELECT 1 FROM mail_counts WHERE hours = 24 AND team_id = ?', [team.id])
   assert.ok(made.length > 0)
   assert.deepEqual(await views(), before)

@@ -32,7 +32,7 @@ const BODY = {
 
 async function create(body: object = {}): Promise<ProviderJson> {
   const made = data<ProviderJson>(await appliance.call('POST', '/providers', team.key, { ...BODY, ...body }), 201)
-  await appliance.app.outbound.accounts.providers.health.checkDue()
+  await appliance.app.outbound.accounts.checks.runDue()
   return made
 }
 
@@ -82,7 +82,7 @@ test('with an address it sends one message, from the account', async () => {
 test('a failed test returns 200 and puts the account in error, and a successful one clears it', async () => {
   const { id } = await create()
   data(await appliance.call('PATCH', `/providers/${id}`, team.key, { smtp_password: 'wrong' }))
-  await appliance.app.outbound.accounts.providers.health.checkDue()
+  await appliance.app.outbound.accounts.checks.runDue()
   const answer = data<ProviderTest>(await ask(id))
   assert.deepEqual([answer.success, answer.stage, answer.smtp_code], [false, 'auth', 535])
   assert.deepEqual([answer.provider.status, answer.provider.is_active], ['error', false])
@@ -91,10 +91,10 @@ test('a failed test returns 200 and puts the account in error, and a successful 
   const seen = data<{ error: number; by_status: { error: number } }>(await appliance.get('/providers/stats', team.key))
   assert.deepEqual([seen.error, seen.by_status.error], [1, 1])
   assert.equal(data<ProviderJson>(await act(id, 'activate')).status, 'pending')
-  await appliance.app.outbound.accounts.providers.health.checkDue()
+  await appliance.app.outbound.accounts.checks.runDue()
   assert.equal((await show(id)).status, 'error')
   data(await appliance.call('PATCH', `/providers/${id}`, team.key, { smtp_password: 'right' }))
-  await appliance.app.outbound.accounts.providers.health.checkDue()
+  await appliance.app.outbound.accounts.checks.runDue()
   assert.deepEqual([(await show(id)).status, (await show(id)).status_reason], ['active', null])
 })
 

@@ -68,7 +68,7 @@ test('errors of a body are reported by member', async () => {
 test('an update keeps members left out, clears null ones, and checks If-Match', async () => {
   const made = data<ProviderJson>(await create({ quotas: { per_minute: 60, per_hour: 5 }, percentage: 10 }), 201)
   // The check of a new account changes what is shown.
-  await appliance.app.outbound.accounts.providers.health.checkDue()
+  await appliance.app.outbound.accounts.checks.runDue()
   const etag = etagOf(await appliance.get(`/providers/${made.id}`, team.key))
   const next = data<ProviderJson>(
     await change(made.id, { quotas: { per_hour: null }, percentage: null }, { 'if-match': etag }),
@@ -92,7 +92,10 @@ test('a change of the connection triggers a new check, and its password can be c
   assert.deepEqual([changed.status, changed.has_smtp_password], ['pending', true])
   assert.ok(!JSON.stringify(reply.body).includes('secret words'))
   const provider = appliance.app.outbound.accounts.providers.byId(made.id)!
-  assert.equal(appliance.app.outbound.accounts.providers.secretsOf(provider).smtpPassword, 'other secret words')
+  assert.equal(
+    appliance.app.outbound.accounts.providers.connections.secretsOf(provider).smtpPassword,
+    'other secret words',
+  )
 })
 
 test('a stored password is sent to no other server or user name', async () => {
@@ -101,7 +104,7 @@ test('a stored password is sent to no other server or user name', async () => {
   for (const body of [{ smtp_host: 'smtp.evil.test' }, { smtp_username: 'eve' }])
     issues(await change(made.id, body), 422, 'validation_error', ['smtp_password required'])
   data(await change(made.id, { smtp_host: 'SMTP.example.test.', smtp_port, smtp_username, name: 'Same' }))
-  const secrets = () => appliance.app.outbound.accounts.providers.secretsOf({ id: made.id }).smtpPassword
+  const secrets = () => appliance.app.outbound.accounts.providers.connections.secretsOf({ id: made.id }).smtpPassword
   assert.equal(secrets(), 'very secret words')
   const moved = { smtp_host: 'smtp.other.test', smtp_password: 'the other one' }
   assert.equal(data<ProviderJson>(await change(made.id, moved)).smtp_host, 'smtp.other.test')

@@ -96,7 +96,7 @@ describe('a mirror', () => {
       409,
       'conflict',
     )
-    const secrets = () => app.outbound.accounts.providers.secretsOf({ id: made.provider_id! }).smtpPassword
+    const secrets = () => app.outbound.accounts.providers.connections.secretsOf({ id: made.provider_id! }).smtpPassword
     data(await call('PATCH', `/remote-accounts/${made.id}`, team.key, { password: 'another one' }))
     assert.equal(secrets(), 'another one', 'both were equal')
     data(await call('PATCH', `/remote-accounts/${made.id}`, team.key, { smtp_password: 'its own' }))

@@ -337,12 +337,18 @@ describe('tags and metadata', () => {
       }
       for (let i = 0; i < 510; i++) {
         const tags = JSON.stringify({ order: String(i) })
-        store.counters.count(tx, { ...event, tags, recipientDomain: 'b.test', reason: null, counts: { accepted: 1 } })
+        store.log.counters.count(tx, {
+          ...event,
+          tags,
+          recipientDomain: 'b.test',
+          reason: null,
+          counts: { accepted: 1 },
+        })
       }
     })
     const day = Math.floor(now / 86_400_000) * 24
-    const { rows, other } = await store.tagCounts.breakdown(stranger.id, { from: day, to: day + 24 }, 600)
+    const { rows, other } = await store.log.tagCounts.breakdown(stranger.id, { from: day, to: day + 24 }, 600)
     assert.deepEqual([rows.length, other.accepted], [500, 10])
-    assert.ok((await store.tagCounts.prune(now + 401 * 86_400_000)) >= 501)
+    assert.ok((await store.log.tagCounts.prune(now + 401 * 86_400_000)) >= 501)
   })
 })

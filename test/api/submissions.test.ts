@@ -111,7 +111,7 @@ test('a rare status is searched in several requests', async () => {
   // Old ones, of which the delivery log knows nothing any more: they count as sent.
   await appliance.app.db.write((tx) => {
     for (let n = 0; n < 1000; n++) {
-      appliance.app.store.submissions.create(tx, {
+      appliance.app.store.sending.submissions.create(tx, {
         ...{
           account: account.n,
           emailId: n === 7 ? rare : newId('email'),

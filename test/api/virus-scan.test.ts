@@ -102,5 +102,5 @@ test('without an answer of the scanner nothing is accepted', async () => {
   failure(await inJson('clean'), 503, 'service_unavailable')
   failure(await asBytes(Buffer.alloc(1_000_000)), 503, 'service_unavailable')
   const account = appliance.app.store.accounts.byMailbox(ana.id)!
-  assert.equal(appliance.app.store.uploads.pending(account).files, 2)
+  assert.equal(appliance.app.store.edit.uploads.pending(account).files, 2)
 })

@@ -161,7 +161,7 @@ describe('a message with a flipped bit in the mailbox of an outside account', ()
     await using models = await startModels()
     const mailbox = await models.attach({}, (account) => void account.add('INBOX', modelMessage()))
     await mailbox.settle(1)
-    const inbox = mailbox.store.folders.list(mailbox.mail).find(({ role }) => role === 'inbox')!
+    const inbox = mailbox.store.read.folders.list(mailbox.mail).find(({ role }) => role === 'inbox')!
     const [damaged, whole] = [modelMessage(), modelMessage()]
     await mailbox.import(damaged, inbox.id)
     const repair = await flip(models.appliance, damaged)
@@ -185,7 +185,11 @@ describe('a message with a flipped bit in the mailbox of an outside account', ()
       for (const bytes of [damaged!, whole!]) account.add('INBOX', bytes, { receivedAt: 60_000 })
     })
     await mailbox.settle(1)
-    const { folders, mail, edits } = mailbox.store
+    const {
+      read: { folders },
+      programs: { mail },
+      edit: { messages: edits },
+    } = mailbox.store
     const work = folders.paths(mailbox.mail).find(({ path }) => path === 'Work')!.id
     const ids = [...mail.placements(mailbox.mail, mailbox.numbers()).values()].map(({ id }) => id)
     await edits.change(mailbox.mail, ids, { folders: { add: [work] } })

@@ -44,7 +44,7 @@ data(
   }),
   201,
 )
-await appliance.app.outbound.accounts.providers.health.checkDue()
+await appliance.app.outbound.accounts.checks.runDue()
 const webhook = data<NewWebhook>(
   await appliance.call('POST', '/webhooks', team.key, { url: hook.url(), event_types: ['*'] }),
   201,

@@ -28,7 +28,7 @@ function fill({ app }: TestAppliance, t: TestContext): () => void {
   const lift = () => {
     for (const db of databases) limit(db, 2 ** 30)
   }
-  failOnce(t, app.store.moves, 'expungeIn')
+  failOnce(t, app.store.programs.moves, 'expungeIn')
   return lift
 }
 
@@ -104,7 +104,10 @@ test('on a full disk folders, drafts and mailboxes can be deleted, and messages 
   const older = folders.find(({ name }) => name === 'Older')!
   const draft = (await appliance.call('POST', '/mailbox/drafts', box.key, { subject: 'draft' })).body.data
   await app.reserve.keep()
-  const { edits, drafts, subscribedNames, moves } = app.store
+  const {
+    edit: { messages: edits, drafts },
+    programs: { names: subscribedNames, moves },
+  } = app.store
   failOnce(t, edits, 'removeFromFolder')
   failOnce(t, subscribedNames, 'add')
   assert.equal((await client.run('DELETE Old')).status, 'OK')

@@ -235,7 +235,7 @@ describe('FETCH', () => {
   it('what cannot be read behind a part that was sent ends the connection; before it, the answer is NO', async (t) => {
     const large = `--b\r\n\r\n${'x'.repeat(100_000)}\r\n--b\r\n\r\nsmall\r\n--b--\r\n`
     const client = await open(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${large}`)
-    const { mail } = appliance.app.store
+    const { mail } = appliance.app.store.programs
     const read = mail.bytes.bind(mail)
     t.mock.method(mail, 'bytes', (...[content, start, end]: Parameters<typeof read>) => {
       if (end - start < 100) throw new ProductError('service_unavailable', 'The content is damaged.')
@@ -270,7 +270,7 @@ describe('FETCH of one message each, in commands that wait', () => {
   it('each answer is as alone; messages are read together', async (t) => {
     const client = await open(...texts)
     const { store } = appliance.app
-    const reads = [t.mock.method(store.views, 'entries'), t.mock.method(store.mail, 'small')]
+    const reads = [t.mock.method(store.programs.views, 'entries'), t.mock.method(store.programs.mail, 'small')]
     const replies = await together(client, fetchEach('(FLAGS BODY.PEEK[])'))
     for (const [n, text] of texts.entries()) {
       const body = `BODY[] {${text.length}}\r\n${text}`
@@ -394,10 +394,10 @@ describe('labels', () => {
   it('a COPY ends with its connection, and nothing of it stays', async (t) => {
     const client = await open(...Array.from({ length: 60 }, (_, n) => `Subject: ${n}\r\n\r\n${n}`))
     const { inspector, store } = appliance.app
-    const [copy, readAll] = [store.copies.copy.bind(store.copies), inspector.readAll.bind(inspector)]
+    const [copy, readAll] = [store.programs.copies.copy.bind(store.programs.copies), inspector.readAll.bind(inspector)]
     const ended = Promise.withResolvers<unknown>()
     let signal: AbortSignal | undefined
-    t.mock.method(store.copies, 'copy', (...given: Parameters<typeof copy>) => {
+    t.mock.method(store.programs.copies, 'copy', (...given: Parameters<typeof copy>) => {
       signal = given[2].signal
       const copying = copy(...given)
       copying.then(ended.resolve, ended.resolve)

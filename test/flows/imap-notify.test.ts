@@ -244,7 +244,7 @@ describe('announcements', () => {
 
   it('that fail end with NOTIFICATIONOVERFLOW, and nothing more is announced', async () => {
     const { client, other } = await notified('SET (personal (MessageNew MessageExpunge))', 'SELECT INBOX')
-    const names = appliance.app.store.subscribedNames
+    const names = appliance.app.store.programs.names
     Object.assign(names, {
       list: () => {
         throw new Error('broken')

@@ -98,7 +98,7 @@ test('a message in a mail loop is rejected', async () => {
 test('when storing fails the message is deferred for all recipients, and the next one is accepted', async () => {
   const eve = await team.mailbox('eve@in.test')
   const { store } = appliance.app
-  const { deliver } = store
+  const { deliver } = store.delivery
   const failures: [Error, RegExp][] = [
     [new Error('The database is closed.'), /^451 4\.3\.0 /],
     [Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 }), /^452 4\.3\.1 /],
@@ -107,21 +107,21 @@ test('when storing fails the message is deferred for all recipients, and the nex
     [Object.assign(new Error('read-only file system'), { code: 'EROFS' }), /^451 4\.3\.0 /],
   ]
   for (const [error, reply] of failures) {
-    store.deliver = async () => {
+    store.delivery.deliver = async () => {
       throw error
     }
     assert.match(await offer(mail('Deferred'), [ben.email, eve.email]), reply)
     const row = await lastRow()
     assert.deepEqual([row.status, row.reason, row.rcpt_to], ['deferred', 'temporary_failure', eve.email])
   }
-  store.deliver = deliver
+  store.delivery.deliver = deliver
   assert.match(await offer(mail('Deferred'), [ben.email, eve.email]), /^250 /)
   assert.deepEqual(await newSubjects(), ['Deferred'])
   assert.equal((await storedMessages(appliance, eve.id)).length, 1)
 })
 
 test('a failure in the middle of a delivery leaves nothing of it', async () => {
-  const { inboundLog } = appliance.app.store
+  const { inbound: inboundLog } = appliance.app.store.log
   const { appendMany } = inboundLog
   inboundLog.appendMany = () => {
     throw new Error('disk I/O error')

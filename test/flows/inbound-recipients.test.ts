@@ -158,7 +158,7 @@ test('a message too large for one mailbox is rejected for that mailbox only', as
 
 test('when messages compete for the last space the loser is deferred, and no error is logged', async () => {
   const { store, log } = appliance.app
-  const { deliver } = store
+  const { deliver } = store.delivery
   const { error } = log
   const errors: unknown[] = []
   log.error = (...given: unknown[]) => void errors.push(given)
@@ -173,8 +173,8 @@ test('when messages compete for the last space the loser is deferred, and no err
     for (const client of [winner, loser]) await client.command(`RCPT TO:<${mailbox.email}>`, 250)
     for (const other of others) await loser.command(`RCPT TO:<${other}>`, 250)
     // The winner is stored after room for the loser was found.
-    store.deliver = async (message, targets, record) => {
-      store.deliver = deliver
+    store.delivery.deliver = async (message, targets, record) => {
+      store.delivery.deliver = deliver
       assert.match(await finish(winner, large), /^250 /)
       return deliver(message, targets, record)
     }

@@ -103,30 +103,30 @@ async function useByMailPrograms(appliance: TestAppliance, boxes: readonly Box[]
     if (subject === 'Gone') await db.write((tx) => pruneExpunged(tx, clock.now() + 1, 100))
     for (const { id, email, key } of boxes) {
       const account = store.accounts.byMailbox(id)!
-      const inbox = store.views.statuses(account).find(({ role }) => role === 'inbox')!.n
+      const inbox = store.programs.views.statuses(account).find(({ role }) => role === 'inbox')!.n
       const raw = Buffer.from(plainMail({ from: 'bob@else.test', to: email, subject })).toString('base64')
       data(await appliance.call('POST', '/mailbox/messages/import', key, { raw }), 201)
-      const uids = [store.views.status(account, inbox)!.uidNext - 1]
-      await store.flags.change(account, { folder: inbox, uids }, { deleted: true })
-      assert.deepEqual((await store.moves.expunge(account, inbox, null)).uids, uids)
+      const uids = [store.programs.views.status(account, inbox)!.uidNext - 1]
+      await store.programs.flags.change(account, { folder: inbox, uids }, { deleted: true })
+      assert.deepEqual((await store.programs.moves.expunge(account, inbox, null)).uids, uids)
     }
   }
   await db.write((tx) => {
     for (const account of boxes.map(({ id }) => store.accounts.byMailbox(id)!)) {
-      store.subscribedNames.add(tx, account, 'Lists/Gone')
-      const inbox = store.views.statuses(account, tx).find(({ role }) => role === 'inbox')!.n
+      store.programs.names.add(tx, account, 'Lists/Gone')
+      const inbox = store.programs.views.statuses(account, tx).find(({ role }) => role === 'inbox')!.n
       const note = new Map([['/private/comment', Buffer.from('Note')]])
-      for (const folder of [null, inbox]) store.annotations.change(tx, account, folder, note)
+      for (const folder of [null, inbox]) store.programs.annotations.change(tx, account, folder, note)
       const content = new Uint8Array(32)
-      store.scriptIds.record(tx, account, [{ id: '00ff', seconds: 10_000_000 }], clock.now())
-      store.forwarded.record(tx, account, {
+      store.delivery.scriptIds.record(tx, account, [{ id: '00ff', seconds: 10_000_000 }], clock.now())
+      store.delivery.forwarded.record(tx, account, {
         messageId: 'a@else.test',
         content,
         addresses: ['c@else.test'],
         at: clock.now(),
       })
       const { n } = tx.get<{ n: number }>('SELECT n FROM messages WHERE account = ? LIMIT 1', [account.n])!
-      store.removed.hold(tx, account, [n], clock.now())
+      store.edit.removed.hold(tx, account, [n], clock.now())
       tx.run('INSERT INTO outline_progress (account, before) VALUES (?, 0)', [account.n])
       tx.run('INSERT INTO vacation_senders VALUES (?, ?, ?)', [account.n, 'a@else.test', clock.now()])
       // Senders of these tests are not authenticated: they are not answered.

@@ -27,15 +27,15 @@ async function filled(messages: readonly Buffer[]): Promise<ModelMailbox> {
 }
 
 const idsOf = ({ store, mail }: ModelMailbox, all: number[]) =>
-  [...store.mail.placements(mail, all).values()].map(({ id }) => id)
+  [...store.programs.mail.placements(mail, all).values()].map(({ id }) => id)
 /** How many messages were reported as new. */
 function newsOf({ mailboxId }: ModelMailbox): number {
   const sql = "SELECT count(*) AS count FROM events WHERE mailbox_id = ? AND type = 'message.received'"
   return models.appliance.app.db.read.get<{ count: number }>(sql, [mailboxId])!.count
 }
 
-const inbox = ({ store, mail }: ModelMailbox) => store.folders.byRole(mail.n, 'inbox')
-const work = ({ store, mail }: ModelMailbox) => store.folders.paths(mail).find(({ path }) => path === 'Work')!
+const inbox = ({ store, mail }: ModelMailbox) => store.read.folders.byRole(mail.n, 'inbox')
+const work = ({ store, mail }: ModelMailbox) => store.read.folders.paths(mail).find(({ path }) => path === 'Work')!
 
 test('messages that are moved and copied here are once there, although copies have another time of receipt', async () => {
   const mailbox = await filled([modelMessage(), modelMessage(), nameless(1), nameless(2)])
@@ -43,8 +43,10 @@ test('messages that are moved and copied here are once there, although copies ha
   account.filed = ({ bytes }) => ({ bytes, receivedAt: models.clock.now() })
   const before = mailbox.numbers()
   const ids = idsOf(mailbox, before)
-  for (const id of [ids[0]!, ids[2]!]) await store.edits.change(mail, [id], { folders: { set: [work(mailbox).id] } })
-  for (const id of [ids[1]!, ids[3]!]) await store.edits.change(mail, [id], { folders: { add: [work(mailbox).id] } })
+  for (const id of [ids[0]!, ids[2]!])
+    await store.edit.messages.change(mail, [id], { folders: { set: [work(mailbox).id] } })
+  for (const id of [ids[1]!, ids[3]!])
+    await store.edit.messages.change(mail, [id], { folders: { add: [work(mailbox).id] } })
   await mailbox.settle(4)
   mailbox.assertEqual('after the changes')
   assert.deepEqual([mailbox.there().length, mailbox.numbers()], [6, before])
@@ -110,7 +112,7 @@ test('a message that the server takes and does not show is not stored there with
   assert.equal(appended, 3)
   const [difference] = (await mailbox.record()).differences
   assert.deepEqual([difference.kind, /takes?|took them/.test(difference.sentence)], ['changes_refused', true])
-  await models.appliance.app.db.write((tx) => mailbox.store.edits.deleteIn(tx, mailbox.mail, [id]))
+  await models.appliance.app.db.write((tx) => mailbox.store.edit.messages.deleteIn(tx, mailbox.mail, [id]))
   await mailbox.settle(1)
   assert.deepEqual((await mailbox.record()).differences, [])
 })

@@ -36,7 +36,7 @@ test('a folder whose name the server refuses is named until it has another one',
   const record = await mailbox.record()
   assert.match(record.status_reason, /does not take the folder a\.b: it is only here.*Character not allowed/)
   assert.match(record.differences[0].next_step, /another name/)
-  await store.folderEdits.update(mail, id, { name: 'ab' }, () => {})
+  await store.edit.folders.update(mail, id, { name: 'ab' }, () => {})
   await mailbox.settle(2)
   assert.deepEqual([await named(mailbox), (await mailbox.record()).status_reason], [[], null])
   assert.equal(mailbox.account.folder('ab').messages.size, 1)
@@ -53,16 +53,16 @@ test('a folder whose name the server takes and hides stays with its messages, an
   const { store, mail } = mailbox
   const { id } = await createFolder(mailbox, '.new', null)
   await mailbox.import(modelMessage(), id)
-  const { id: work } = store.folders.paths(mail).find(({ path }) => path === 'Work')!
-  await store.folderEdits.update(mail, work, { name: '.renamed' }, () => {})
+  const { id: work } = store.read.folders.paths(mail).find(({ path }) => path === 'Work')!
+  await store.edit.folders.update(mail, work, { name: '.renamed' }, () => {})
   await mailbox.settle(4)
   assert.deepEqual((await named(mailbox)).sort(), [
     ['folder_name', '.new'],
     ['folder_name', '.renamed'],
   ])
   assert.deepEqual([mailbox.here().length, mailbox.there().length], [3, 2])
-  await store.folderEdits.update(mail, id, { name: 'New' }, () => {})
-  await store.folderEdits.update(mail, work, { name: 'Renamed' }, () => {})
+  await store.edit.folders.update(mail, id, { name: 'New' }, () => {})
+  await store.edit.folders.update(mail, work, { name: 'Renamed' }, () => {})
   await mailbox.settle(3)
   assert.deepEqual(await named(mailbox), [])
   mailbox.assertEqual('with other names')
@@ -73,14 +73,14 @@ test('keywords that the server does not keep stay here, and are named', async ()
   await mailbox.settle(1)
   assert.deepEqual(await named(mailbox), [])
   const [id] = idsOf(mailbox) as [string]
-  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { add: ['blue'] } })
+  await mailbox.store.edit.messages.change(mailbox.mail, [id], { keywords: { add: ['blue'] } })
   await mailbox.settle(2)
   assert.deepEqual(await named(mailbox), [['labels', 'Inbox']])
   assert.match(mailbox.here()[0]!, /blue/)
 })
 
 const idsOf = (mailbox: ModelMailbox) =>
-  [...mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()].map(({ id }) => id)
+  [...mailbox.store.programs.mail.placements(mailbox.mail, mailbox.numbers()).values()].map(({ id }) => id)
 
 test('a folder in which the server lets nothing be changed is named; changes in it are sent when it lets them', async () => {
   const mailbox = await models.attach({}, (account) => {
@@ -92,9 +92,9 @@ test('a folder in which the server lets nothing be changed is named; changes in 
   assert.deepEqual(await named(mailbox), [['read_only', 'Shared']])
   const { store, mail } = mailbox
   const [marked, moved, erased] = idsOf(mailbox) as [string, string, string]
-  await store.edits.change(mail, [marked], { keywords: { add: ['$flagged'] } })
-  await store.edits.change(mail, [moved], { folders: { set: [store.folders.byRole(mail.n, 'inbox').id] } })
-  await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, [erased]))
+  await store.edit.messages.change(mail, [marked], { keywords: { add: ['$flagged'] } })
+  await store.edit.messages.change(mail, [moved], { folders: { set: [store.read.folders.byRole(mail.n, 'inbox').id] } })
+  await models.appliance.app.db.write((tx) => store.edit.messages.deleteIn(tx, mail, [erased]))
   await mailbox.settle(1)
   assert.equal(mailbox.here().length, 2)
   assert.equal(mailbox.there().length, 3)
@@ -123,11 +123,11 @@ for (const command of ['STORE', 'MOVE', 'APPEND', 'EXPUNGE']) {
       throw new ServerError('refused', 'Permission denied.')
     }
     const [id] = idsOf(mailbox) as [string]
-    const { id: work } = store.folders.paths(mail).find(({ path }) => path === 'Work')!
-    if (command === 'STORE') await store.edits.change(mail, [id], { keywords: { add: ['$flagged'] } })
-    else if (command === 'MOVE') await store.edits.change(mail, [id], { folders: { set: [work] } })
+    const { id: work } = store.read.folders.paths(mail).find(({ path }) => path === 'Work')!
+    if (command === 'STORE') await store.edit.messages.change(mail, [id], { keywords: { add: ['$flagged'] } })
+    else if (command === 'MOVE') await store.edit.messages.change(mail, [id], { folders: { set: [work] } })
     else if (command === 'APPEND') await mailbox.import(modelMessage(), work)
-    else await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, [id]))
+    else await models.appliance.app.db.write((tx) => store.edit.messages.deleteIn(tx, mail, [id]))
     for (let day = 0; day < 10; day++) {
       models.clock.leap(24 * HOUR_MS)
       await mailbox.settle(1)
@@ -145,6 +145,6 @@ for (const command of ['STORE', 'MOVE', 'APPEND', 'EXPUNGE']) {
 }
 
 async function createFolder({ store, mail }: ModelMailbox, name: string, parentId: string | null) {
-  await store.folderEdits.create(mail, { name, parentId })
-  return store.folders.paths(mail).find(({ path }) => path.split('/').at(-1) === name)!
+  await store.edit.folders.create(mail, { name, parentId })
+  return store.read.folders.paths(mail).find(({ path }) => path.split('/').at(-1) === name)!
 }

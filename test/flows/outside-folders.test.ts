@@ -24,13 +24,13 @@ async function filled(): Promise<ModelMailbox> {
 }
 
 const folderOf = ({ store, mail }: ModelMailbox, path: string) =>
-  store.folders.paths(mail).find((one) => one.path === path)!.id
+  store.read.folders.paths(mail).find((one) => one.path === path)!.id
 
 /** The id of the message that was imported from INBOX. */
 function firstOf(mailbox: ModelMailbox): string {
   const { store, mail } = mailbox
-  const inbox = store.folders.byRole(mail.n, 'inbox').n
-  const placed = [...store.mail.placements(mail, mailbox.numbers()).values()]
+  const inbox = store.read.folders.byRole(mail.n, 'inbox').n
+  const placed = [...store.programs.mail.placements(mail, mailbox.numbers()).values()]
   return placed.find(({ entries }) => entries.some(({ folder }) => folder === inbox))!.id
 }
 
@@ -48,7 +48,7 @@ test('what is put here into a folder that is deleted there is stored there in a 
   const mailbox = await filled()
   const { store, mail, account } = mailbox
   await apart(mailbox, async () => {
-    await store.edits.change(mail, [firstOf(mailbox)], { folders: { set: [folderOf(mailbox, 'Empty')] } })
+    await store.edit.messages.change(mail, [firstOf(mailbox)], { folders: { set: [folderOf(mailbox, 'Empty')] } })
     account.folders.delete('Empty')
   })
   await mailbox.settle(5)
@@ -67,10 +67,10 @@ test('a new folder that is renamed here has one name on both sides, although the
     account.fault = () => {}
     throw new ServerError('delay', 'Broken.')
   }
-  await store.folderEdits.create(mail, { name: 'New', parentId: null })
+  await store.edit.folders.create(mail, { name: 'New', parentId: null })
   await models.appliance.settle()
   isOpen = true
-  await store.folderEdits.update(mail, folderOf(mailbox, 'New'), { name: 'Newer' }, () => {})
+  await store.edit.folders.update(mail, folderOf(mailbox, 'New'), { name: 'Newer' }, () => {})
   await mailbox.settle(2)
   await mailbox.import(modelMessage(), folderOf(mailbox, 'Newer'))
   await mailbox.settle(5)
@@ -84,7 +84,7 @@ test('what arrives there in a folder that is deleted here is in one folder on bo
   account.fault = (command) => {
     if (command === 'EXPUNGE') throw new ServerError('refused', 'Not now.')
   }
-  await store.folderEdits.remove(mail, folderOf(mailbox, 'Work'), 'delete', () => {})
+  await store.edit.folders.remove(mail, folderOf(mailbox, 'Work'), 'delete', () => {})
   await models.appliance.settle()
   account.add('Work', modelMessage())
   await mailbox.settle(1)
@@ -98,10 +98,10 @@ test('of a message that is deleted here, only the copy that is moved there stays
   const mailbox = await filled()
   const { store, mail, account } = mailbox
   const id = firstOf(mailbox)
-  await store.edits.change(mail, [id], { folders: { add: [folderOf(mailbox, 'Work')] } })
+  await store.edit.messages.change(mail, [id], { folders: { add: [folderOf(mailbox, 'Work')] } })
   await mailbox.settle(1)
   await apart(mailbox, async () => {
-    await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, [id]))
+    await models.appliance.app.db.write((tx) => store.edit.messages.deleteIn(tx, mail, [id]))
     account.move('Work', [...account.folder('Work').messages.keys()].at(-1)!, 'Empty')
     account.fault = (command, _, path) => {
       if (command === 'SELECT' && path === 'Empty') throw new ServerError('refused', 'Not now.')
@@ -154,7 +154,7 @@ test('a round reads what is known of the folders a few times, however many there
     read.all = all
   }
   assert.equal(
-    mailbox.store.folders.paths(mailbox.mail).filter(({ path }) => /^Renamed|^One more/.test(path)).length,
+    mailbox.store.read.folders.paths(mailbox.mail).filter(({ path }) => /^Renamed|^One more/.test(path)).length,
     21,
   )
   assert.ok(lists < 400, `${lists} lists`)

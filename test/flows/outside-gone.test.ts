@@ -39,12 +39,14 @@ function empty(account: ModelAccount, path: string, count = Number.POSITIVE_INFI
 }
 
 const folderOf = ({ store, mail }: ModelMailbox, path: string) =>
-  path === 'INBOX' ? store.folders.byRole(mail.n, 'inbox') : store.folders.paths(mail).find((one) => one.path === path)!
+  path === 'INBOX'
+    ? store.read.folders.byRole(mail.n, 'inbox')
+    : store.read.folders.paths(mail).find((one) => one.path === path)!
 
 /** Messages here that are in a folder. */
 function messagesIn(mailbox: ModelMailbox, path: string) {
   const { n } = folderOf(mailbox, path)
-  const placed = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()
+  const placed = mailbox.store.programs.mail.placements(mailbox.mail, mailbox.numbers()).values()
   return [...placed].filter(({ entries }) => entries.some(({ folder }) => folder === n))
 }
 
@@ -136,12 +138,12 @@ test('held messages that are moved or copied here stay, and are stored at the se
   await mailbox.settle(1)
   assert.deepEqual(await held(mailbox), [['here', 32]])
   const [moved, copied, thrown, ...others] = messagesIn(mailbox, 'INBOX')
-  await store.folderEdits.create(mail, { name: 'Rescue', parentId: null })
+  await store.edit.folders.create(mail, { name: 'Rescue', parentId: null })
   const rescue = folderOf(mailbox, 'Rescue')
-  const trash = store.folders.byRole(mail.n, 'trash')
-  await store.edits.change(mail, [moved!.id], { folders: { set: [rescue.id] } })
-  await store.edits.change(mail, [copied!.id], { folders: { add: [rescue.id] } })
-  await store.edits.change(mail, [thrown!.id], { folders: { set: [trash.id] } })
+  const trash = store.read.folders.byRole(mail.n, 'trash')
+  await store.edit.messages.change(mail, [moved!.id], { folders: { set: [rescue.id] } })
+  await store.edit.messages.change(mail, [copied!.id], { folders: { add: [rescue.id] } })
+  await store.edit.messages.change(mail, [thrown!.id], { folders: { set: [trash.id] } })
   await mailbox.settle(2)
   assert.equal(mailbox.account.folder('Rescue').messages.size, 2, 'at the server at once')
   assert.deepEqual(await held(mailbox), [['here', 30]])
@@ -160,7 +162,7 @@ test('a message that is moved here while it is removed at the server stays', asy
   await act(mailbox, 'pause')
   await models.appliance.settle()
   const [moved] = messagesIn(mailbox, 'INBOX')
-  await store.edits.change(mail, [moved!.id], { folders: { set: [folderOf(mailbox, 'Work').id] } })
+  await store.edit.messages.change(mail, [moved!.id], { folders: { set: [folderOf(mailbox, 'Work').id] } })
   empty(account, 'INBOX')
   await act(mailbox, 'resume')
   await mailbox.settle(3)
@@ -199,8 +201,8 @@ test('what was deleted here is fetched again, with its folder, and is no news', 
   await mailbox.settle(1)
   const { store, mail } = mailbox
   const ids = messagesIn(mailbox, 'INBOX').map(({ id }) => id)
-  await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, ids))
-  await store.folderEdits.remove(mail, folderOf(mailbox, 'Work').id, 'delete', () => {})
+  await models.appliance.app.db.write((tx) => store.edit.messages.deleteIn(tx, mail, ids))
+  await store.edit.folders.remove(mail, folderOf(mailbox, 'Work').id, 'delete', () => {})
   await mailbox.settle(2)
   assert.deepEqual([mailbox.here().length, mailbox.there().length], [0, 1063])
   assert.deepEqual(await held(mailbox), [['server', 1063]])
@@ -229,10 +231,10 @@ test('after a move to another server, which adds a field to all messages, they a
   await mailbox.settle(3)
   assert.deepEqual([mailbox.numbers(), account.fetched, await held(mailbox)], [before, fetched, []])
   const [moved, erased] = messagesIn(mailbox, 'INBOX')
-  await mailbox.store.edits.change(mailbox.mail, [moved!.id], {
+  await mailbox.store.edit.messages.change(mailbox.mail, [moved!.id], {
     folders: { set: [folderOf(mailbox, 'Work').id] },
   })
-  await models.appliance.app.db.write((tx) => mailbox.store.edits.deleteIn(tx, mailbox.mail, [erased!.id]))
+  await models.appliance.app.db.write((tx) => mailbox.store.edit.messages.deleteIn(tx, mailbox.mail, [erased!.id]))
   await mailbox.settle(2)
   assert.deepEqual([account.folder('INBOX').messages.size, account.folder('Work').messages.size], [28, 6])
 })

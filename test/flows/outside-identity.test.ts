@@ -40,18 +40,18 @@ async function attach(abilities: ModelAbilities, messages: readonly Buffer[]): P
 }
 
 const folderOf = ({ store, mail }: ModelMailbox, path: string) =>
-  store.folders.paths(mail).find((one) => one.path === path)!.id
+  store.read.folders.paths(mail).find((one) => one.path === path)!.id
 
 /** The id of the message here with a content. */
 function idWith(mailbox: ModelMailbox, bytes: Buffer): string {
   const numbers = mailbox.numbers()
-  const contents = mailbox.store.mail.contents(numbers)
+  const contents = mailbox.store.programs.mail.contents(numbers)
   const n = numbers.find((one) => Buffer.from(contents.get(one)!.blob).toString('hex').startsWith(hashOf(bytes)))!
-  return mailbox.store.mail.placements(mailbox.mail, [n]).get(n)!.id
+  return mailbox.store.programs.mail.placements(mailbox.mail, [n]).get(n)!.id
 }
 
 const erase = ({ store, mail }: ModelMailbox, id: string) =>
-  models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, [id]))
+  models.appliance.app.db.write((tx) => store.edit.messages.deleteIn(tx, mail, [id]))
 const isIn = (lines: readonly string[], bytes: Buffer) => lines.some((line) => line.includes(hashOf(bytes)))
 
 for (const [name, abilities] of SERVERS) {
@@ -63,14 +63,14 @@ for (const [name, abilities] of SERVERS) {
         const { store, mail, account } = mailbox
         const id = idWith(mailbox, second)
         if (change === 'leave') {
-          await store.edits.change(mail, [id], { folders: { add: [folderOf(mailbox, 'Work')] } })
+          await store.edit.messages.change(mail, [id], { folders: { add: [folderOf(mailbox, 'Work')] } })
           await mailbox.settle(1)
         }
         const other = kind === 'named' ? modelMessage() : nameless(2)
         account.replace('INBOX', 2, other)
         if (change === 'erase') await erase(mailbox, id)
-        else if (change === 'flag') await store.edits.change(mail, [id], { keywords: { add: ['$flagged'] } })
-        else await store.edits.change(mail, [id], { folders: { set: [folderOf(mailbox, 'Work')] } })
+        else if (change === 'flag') await store.edit.messages.change(mail, [id], { keywords: { add: ['$flagged'] } })
+        else await store.edit.messages.change(mail, [id], { folders: { set: [folderOf(mailbox, 'Work')] } })
         await mailbox.settle(3)
         const line = `INBOX ${hashOf(other)}`
         assert.ok(mailbox.there().includes(line), `${change}: ${mailbox.there()}`)
@@ -146,9 +146,9 @@ for (const [name, abilities] of SERVERS) {
     const mailbox = await attach(abilities, alike)
     const { store, mail } = mailbox
     const [one, two, three] = alike.map((bytes) => idWith(mailbox, bytes)) as [string, string, string]
-    await store.edits.change(mail, [three], { folders: { set: [folderOf(mailbox, 'Work')] } })
-    await store.edits.change(mail, [one], { folders: { add: [folderOf(mailbox, 'Work')] } })
-    await store.edits.change(mail, [two], { folders: { set: [folderOf(mailbox, 'Work')] } })
+    await store.edit.messages.change(mail, [three], { folders: { set: [folderOf(mailbox, 'Work')] } })
+    await store.edit.messages.change(mail, [one], { folders: { add: [folderOf(mailbox, 'Work')] } })
+    await store.edit.messages.change(mail, [two], { folders: { set: [folderOf(mailbox, 'Work')] } })
     await mailbox.settle(2)
     mailbox.assertEqual('after the changes')
     await erase(mailbox, two)

@@ -50,8 +50,8 @@ const isHere = (mailbox: ModelMailbox, bytes: Buffer) => mailbox.here().some((li
 /** Flags a message that is here already. */
 async function flagOne(mailbox: ModelMailbox): Promise<void> {
   const { store, mail } = mailbox
-  const [placement] = store.mail.placements(mail, mailbox.numbers().slice(-1)).values()
-  await store.edits.change(mail, [placement!.id], { keywords: { add: ['$flagged'] } })
+  const [placement] = store.programs.mail.placements(mail, mailbox.numbers().slice(-1)).values()
+  await store.edit.messages.change(mail, [placement!.id], { keywords: { add: ['$flagged'] } })
 }
 
 test('new mail and changes here have their turn while old mail is imported', async () => {

@@ -32,12 +32,12 @@ async function filled(abilities: ModelAbilities = {}): Promise<ModelMailbox> {
 }
 
 const folderOf = (mailbox: ModelMailbox, path: string) =>
-  mailbox.store.folders.paths(mailbox.mail).find((one) => one.path === path)!
+  mailbox.store.read.folders.paths(mailbox.mail).find((one) => one.path === path)!
 
 /** A message here that is in a folder. */
 function messageIn(mailbox: ModelMailbox, path: string) {
-  const { n } = path === 'INBOX' ? mailbox.store.folders.byRole(mailbox.mail.n, 'inbox') : folderOf(mailbox, path)
-  const placed = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()
+  const { n } = path === 'INBOX' ? mailbox.store.read.folders.byRole(mailbox.mail.n, 'inbox') : folderOf(mailbox, path)
+  const placed = mailbox.store.programs.mail.placements(mailbox.mail, mailbox.numbers()).values()
   return [...placed].find(({ entries }) => entries.some(({ folder }) => folder === n))!
 }
 
@@ -60,7 +60,7 @@ test('a folder that could not be read is not deleted there with its messages', a
   })
   await models.appliance.settle()
   assert.deepEqual(mailbox.here(), [])
-  await mailbox.store.folderEdits.remove(mailbox.mail, folderOf(mailbox, 'Work').id, 'delete', () => {})
+  await mailbox.store.edit.folders.remove(mailbox.mail, folderOf(mailbox, 'Work').id, 'delete', () => {})
   await models.appliance.settle()
   assert.equal(mailbox.there().length, 1)
   mailbox.account.fault = () => {}
@@ -70,7 +70,7 @@ test('a folder that could not be read is not deleted there with its messages', a
 
 test('messages stored in a new folder are not stored again when the answer is lost', async () => {
   const mailbox = await filled()
-  await mailbox.store.folderEdits.create(mailbox.mail, { name: 'New', parentId: null })
+  await mailbox.store.edit.folders.create(mailbox.mail, { name: 'New', parentId: null })
   for (let n = 0; n < 3; n++) await mailbox.import(modelMessage(), folderOf(mailbox, 'New').id)
   breakAfter(mailbox.account, 'APPEND')
   await mailbox.settle(4)
@@ -118,7 +118,7 @@ test('what was put here into a folder that one list left out is there when it is
   await models.appliance.settle()
   await mailbox.import(modelMessage(), folderOf(mailbox, 'Work').id)
   const { id } = messageIn(mailbox, 'INBOX')
-  await mailbox.store.edits.change(mailbox.mail, [id], { folders: { set: [folderOf(mailbox, 'Work').id] } })
+  await mailbox.store.edit.messages.change(mailbox.mail, [id], { folders: { set: [folderOf(mailbox, 'Work').id] } })
   await models.appliance.settle()
   account.folders.set('Work', work)
   await mailbox.settle(3)
@@ -160,7 +160,7 @@ test('a new folder is read although the one before it is gone', async () => {
   await mailbox.settle(2)
   mailbox.assertEqual('with the new folder')
   const { id } = messageIn(mailbox, 'Next')
-  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { add: ['$flagged'] } })
+  await mailbox.store.edit.messages.change(mailbox.mail, [id], { keywords: { add: ['$flagged'] } })
   await mailbox.settle(2)
   assert.equal(mailbox.there().filter((line) => line.includes('$flagged')).length, 1)
   mailbox.assertEqual('after a change here')
@@ -198,10 +198,10 @@ test('messages that are moved here are the same, where a server does not name th
   const mailbox = await filled({ qresync: false, condstore: false, uidPlus: false })
   const before = mailbox.numbers()
   const { fetched } = mailbox.account
-  await mailbox.store.folderEdits.create(mailbox.mail, { name: 'New', parentId: null })
+  await mailbox.store.edit.folders.create(mailbox.mail, { name: 'New', parentId: null })
   for (const path of ['New', 'Work']) {
     const { id } = messageIn(mailbox, 'INBOX')
-    await mailbox.store.edits.change(mailbox.mail, [id], { folders: { set: [folderOf(mailbox, path).id] } })
+    await mailbox.store.edit.messages.change(mailbox.mail, [id], { folders: { set: [folderOf(mailbox, path).id] } })
   }
   await mailbox.settle(2)
   mailbox.assertEqual('after the moves')
@@ -213,10 +213,10 @@ test('a mark that is set with a move, and taken back, is taken back there', asyn
   const { id } = messageIn(mailbox, 'INBOX')
   const work = folderOf(mailbox, 'Work').id
   const change = { keywords: { add: ['$flagged'] }, folders: { set: [work] } }
-  await mailbox.store.edits.change(mailbox.mail, [id], change)
+  await mailbox.store.edit.messages.change(mailbox.mail, [id], change)
   await models.appliance.settle()
   assert.equal(mailbox.there().filter((line) => line.includes('$flagged')).length, 1)
-  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { remove: ['$flagged'] } })
+  await mailbox.store.edit.messages.change(mailbox.mail, [id], { keywords: { remove: ['$flagged'] } })
   await mailbox.settle(2)
   assert.equal(mailbox.there().filter((line) => line.includes('$flagged')).length, 0)
   mailbox.assertEqual('after it was taken back')
@@ -227,7 +227,7 @@ test('what is erased here while it is moved there stays', async () => {
   await act(mailbox, 'pause')
   await models.appliance.settle()
   const { id } = messageIn(mailbox, 'Work')
-  await models.appliance.app.db.write((tx) => mailbox.store.edits.deleteIn(tx, mailbox.mail, [id]))
+  await models.appliance.app.db.write((tx) => mailbox.store.edit.messages.deleteIn(tx, mailbox.mail, [id]))
   for (const uid of [1, 2]) mailbox.account.move('Work', uid, 'INBOX')
   await act(mailbox, 'resume')
   await mailbox.settle(2)
@@ -240,7 +240,7 @@ test('without MOVE a message is copied once, whatever answer is lost', async () 
     const mailbox = await filled({ move: false })
     const { id } = messageIn(mailbox, 'INBOX')
     breakAfter(mailbox.account, command)
-    await mailbox.store.edits.change(mailbox.mail, [id], { folders: { set: [folderOf(mailbox, 'Work').id] } })
+    await mailbox.store.edit.messages.change(mailbox.mail, [id], { folders: { set: [folderOf(mailbox, 'Work').id] } })
     await mailbox.settle(4)
     assert.equal(mailbox.there().length, 5)
     mailbox.assertEqual(command)
@@ -269,7 +269,7 @@ test('a folder that the server does not open does not keep the others from being
       throw new ServerError('refused', 'Work is locked.')
   }
   const flag = (path: string) =>
-    store.edits.change(mail, [messageIn(mailbox, path).id], { keywords: { add: ['$flagged'] } })
+    store.edit.messages.change(mail, [messageIn(mailbox, path).id], { keywords: { add: ['$flagged'] } })
   await flag('Work')
   await flag('INBOX')
   account.add('Work', modelMessage())
@@ -358,7 +358,7 @@ test('nothing is written to a folder whose UIDs went back: they mean other messa
   work.messages.set(1, other)
   work.uidNext = 2
   const ids = [messageIn(mailbox, 'Work').id]
-  await models.appliance.app.db.write((tx) => mailbox.store.edits.deleteIn(tx, mailbox.mail, ids))
+  await models.appliance.app.db.write((tx) => mailbox.store.edit.messages.deleteIn(tx, mailbox.mail, ids))
   await mailbox.settle(4)
   assert.deepEqual([...work.messages.keys()], [1])
   const [removal] = (await mailbox.record()).held_removals
@@ -376,7 +376,7 @@ test('messages that are moved here into a folder that was numbered again there a
   const { fetched } = account
   account.renumber('Work')
   const change = { folders: { set: [folderOf(mailbox, 'Work').id] } }
-  await store.edits.change(mail, [messageIn(mailbox, 'INBOX').id], change)
+  await store.edit.messages.change(mail, [messageIn(mailbox, 'INBOX').id], change)
   await mailbox.settle(3)
   mailbox.assertEqual('after both')
   assert.equal(account.fetched, fetched)
@@ -390,10 +390,10 @@ test('a folder that the server does not create or rename for a moment is created
     if (moment !== 'before' || (command !== 'CREATE' && command !== 'RENAME') || refusals++ % 3 === 2) return
     throw new ServerError('refused', 'In use.')
   }
-  await store.folderEdits.create(mail, { name: 'New', parentId: null })
+  await store.edit.folders.create(mail, { name: 'New', parentId: null })
   await mailbox.settle(5)
   assert.equal(refusals, 3)
-  await store.folderEdits.update(mail, folderOf(mailbox, 'New').id, { name: 'Newer' }, () => {})
+  await store.edit.folders.update(mail, folderOf(mailbox, 'New').id, { name: 'Newer' }, () => {})
   await mailbox.settle(5)
   assert.equal(refusals, 6)
   assert.ok(account.folders.has('Newer'))
@@ -408,7 +408,7 @@ test('what the server refuses for good is not asked for without end', async () =
     refusals++
     throw new ServerError('refused', 'Permission denied.')
   }
-  await mailbox.store.folderEdits.create(mailbox.mail, { name: 'New', parentId: null })
+  await mailbox.store.edit.folders.create(mailbox.mail, { name: 'New', parentId: null })
   await mailbox.settle(40)
   assert.equal(refusals, 7)
 })
@@ -416,9 +416,9 @@ test('what the server refuses for good is not asked for without end', async () =
 test('what was in a folder here before the server had it is sent, although the connection breaks', async () => {
   const mailbox = await filled()
   const { account, store, mail } = mailbox
-  await store.folderEdits.create(mail, { name: 'New', parentId: null })
+  await store.edit.folders.create(mail, { name: 'New', parentId: null })
   const change = { folders: { set: [folderOf(mailbox, 'New').id] } }
-  await store.edits.change(mail, [messageIn(mailbox, 'INBOX').id], change)
+  await store.edit.messages.change(mail, [messageIn(mailbox, 'INBOX').id], change)
   let breaks = 2
   account.fault = (command, moment) => {
     const isMade = command === 'CREATE' && moment === 'after'
@@ -433,7 +433,7 @@ test('what was in a folder here before the server had it is sent, although the c
 test('a new folder that is deleted here before the first look at it is deleted there, with its message, at once', async () => {
   const mailbox = await filled({ qresync: false, condstore: false, idle: false })
   const { account, store, mail } = mailbox
-  for (const name of ['More', 'New']) await store.folderEdits.create(mail, { name, parentId: null })
+  for (const name of ['More', 'New']) await store.edit.folders.create(mail, { name, parentId: null })
   const folder = folderOf(mailbox, 'New').id
   await mailbox.import(modelMessage(), folder)
   account.fault = (command, moment) => {
@@ -442,7 +442,7 @@ test('a new folder that is deleted here before the first look at it is deleted t
   // While the first folder is read: the second is looked at in the next round, which has sent the deletion before.
   account.pace = () => {
     account.pace = null
-    return store.folderEdits.remove(mail, folder, 'delete', () => {}).then(() => {})
+    return store.edit.folders.remove(mail, folder, 'delete', () => {}).then(() => {})
   }
   await models.appliance.settle()
   assert.equal(account.pace, null)
@@ -453,9 +453,9 @@ test('a new folder that is deleted here before the first look at it is deleted t
 test('flags that change there before the first look at a new folder are taken over', async () => {
   const mailbox = await filled()
   const { account, store, mail } = mailbox
-  await store.folderEdits.create(mail, { name: 'New', parentId: null })
+  await store.edit.folders.create(mail, { name: 'New', parentId: null })
   const change = { folders: { set: [folderOf(mailbox, 'New').id] } }
-  await store.edits.change(mail, [messageIn(mailbox, 'INBOX').id], change)
+  await store.edit.messages.change(mail, [messageIn(mailbox, 'INBOX').id], change)
   account.fault = (command, moment, path) => {
     if (command !== 'SELECT' || moment !== 'before' || path !== 'New') return
     account.fault = () => {}
@@ -470,12 +470,12 @@ test('a message deleted here is removed from all its folders there, although it 
   const mailbox = await filled()
   const { account, store, mail } = mailbox
   const { id } = messageIn(mailbox, 'INBOX')
-  await store.edits.change(mail, [id], { folders: { add: [folderOf(mailbox, 'Work').id] } })
+  await store.edit.messages.change(mail, [id], { folders: { add: [folderOf(mailbox, 'Work').id] } })
   await mailbox.settle(2)
   await act(mailbox, 'pause')
   await models.appliance.settle()
   account.remove('Work', [...account.folder('Work').messages.keys()].at(-1)!)
-  await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, [id]))
+  await models.appliance.app.db.write((tx) => store.edit.messages.deleteIn(tx, mail, [id]))
   await act(mailbox, 'resume')
   await mailbox.settle(3)
   assert.equal(mailbox.there().length, 4)

@@ -37,10 +37,10 @@ const changeHost = ({ id }: ModelMailbox, host: string) =>
   models.appliance.call('PATCH', `/remote-accounts/${id}`, models.team.key, { imap_host: host, password: 'a password' })
 
 const idsIn = (mailbox: ModelMailbox) =>
-  [...mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()].map(({ id }) => id)
+  [...mailbox.store.programs.mail.placements(mailbox.mail, mailbox.numbers()).values()].map(({ id }) => id)
 
 const folders = ({ store, mail }: ModelMailbox) =>
-  store.folders
+  store.read.folders
     .paths(mail)
     .map(({ path }) => path)
     .sort()
@@ -51,7 +51,7 @@ test('messages and folders of an account at another server are the same, and cha
   const [before, paths, { fetched }] = [mailbox.numbers(), folders(mailbox), account]
   const [marked] = idsIn(mailbox) as [string]
   await models.appliance.call('POST', `/remote-accounts/${mailbox.id}/pause`, models.team.key)
-  await store.edits.change(mail, [marked], { keywords: { add: ['$flagged'] } })
+  await store.edit.messages.change(mail, [marked], { keywords: { add: ['$flagged'] } })
   move(mailbox)
   await changeHost(mailbox, '127.0.0.2')
   await models.appliance.call('POST', `/remote-accounts/${mailbox.id}/resume`, models.team.key)
@@ -63,7 +63,7 @@ test('messages and folders of an account at another server are the same, and cha
   assert.equal(mailbox.there().filter((line) => line.includes('$flagged')).length, 1)
   // It goes on there.
   account.add('INBOX/Work', modelMessage(), { receivedAt: models.clock.now() })
-  await mailbox.import(modelMessage(), store.folders.byRole(mail.n, 'sent').id)
+  await mailbox.import(modelMessage(), store.read.folders.byRole(mail.n, 'sent').id)
   await mailbox.settle(2)
   assert.deepEqual([mailbox.here().length, account.folder('INBOX/Sent Messages').messages.size], [38, 13])
 })

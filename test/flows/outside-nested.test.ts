@@ -24,7 +24,7 @@ async function filled(): Promise<ModelMailbox> {
 }
 
 const folderOf = ({ store, mail }: ModelMailbox, path: string) =>
-  store.folders.paths(mail).find((one) => one.path === path)!.id
+  store.read.folders.paths(mail).find((one) => one.path === path)!.id
 
 test('folders below one that holds folders only are read, at any depth', async () => {
   const mailbox = await models.attach({}, (account) => {
@@ -43,11 +43,11 @@ test('folders below one that holds folders only are read, at any depth', async (
   assert.equal(mailbox.here().length, 2)
   mailbox.assertEqual('after the import')
   const { store, mail } = mailbox
-  assert.ok(!store.folders.paths(mail).some(({ path }) => path === 'Nothing'), 'it holds nothing that is shown')
+  assert.ok(!store.read.folders.paths(mail).some(({ path }) => path === 'Nothing'), 'it holds nothing that is shown')
   assert.equal((await mailbox.record()).status_reason, null)
   // Changes of both sides pass through.
-  const [placed] = store.mail.placements(mail, mailbox.numbers()).values()
-  await store.edits.change(mail, [placed!.id], { folders: { set: [folderOf(mailbox, 'Public/Team/News')] } })
+  const [placed] = store.programs.mail.placements(mail, mailbox.numbers()).values()
+  await store.edit.messages.change(mail, [placed!.id], { folders: { set: [folderOf(mailbox, 'Public/Team/News')] } })
   mailbox.account.add('Clients/Acme', modelMessage())
   await mailbox.settle(2)
   assert.equal(mailbox.here().length, 3)
@@ -68,10 +68,10 @@ test('what is put here into a folder that holds folders only is stored there in 
     await mailbox.settle(1)
     const { store, mail } = mailbox
     await mailbox.import(modelMessage(), folderOf(mailbox, 'Clients'))
-    const moved = [...store.mail.placements(mail, mailbox.numbers()).values()].find(({ entries }) =>
-      entries.some(({ folder }) => folder === store.folders.byRole(mail.n, 'inbox').n),
+    const moved = [...store.programs.mail.placements(mail, mailbox.numbers()).values()].find(({ entries }) =>
+      entries.some(({ folder }) => folder === store.read.folders.byRole(mail.n, 'inbox').n),
     )!
-    await store.edits.change(mail, [moved.id], { folders: { set: [folderOf(mailbox, 'Clients')] } })
+    await store.edit.messages.change(mail, [moved.id], { folders: { set: [folderOf(mailbox, 'Clients')] } })
     await mailbox.settle(2)
     const { differences } = await mailbox.record()
     if (isTaken) mailbox.assertEqual('after both')
@@ -94,7 +94,7 @@ test('with labels, a message has the label below one that is none', async () => 
   })
   await mailbox.settle(1)
   const { store, mail } = mailbox
-  const paths = store.folders.paths(mail).map(({ path }) => path)
+  const paths = store.read.folders.paths(mail).map(({ path }) => path)
   assert.ok(paths.includes('Clients/Acme') && !paths.includes('[Gmail]'), paths.join())
   assert.match(mailbox.here().join(), /^Clients\/Acme /)
 })
@@ -113,9 +113,9 @@ test('a folder that is renamed there below a new one is below it here, and the s
 test('a folder that is moved here below a new one is below it there', async () => {
   const mailbox = await filled()
   const { store, mail, account } = mailbox
-  const parentId = await store.folderEdits.create(mail, { name: 'New', parentId: null })
-  const below = await store.folderEdits.create(mail, { name: 'Below', parentId })
-  await store.folderEdits.update(mail, folderOf(mailbox, 'Work'), { parentId: below }, () => {})
+  const parentId = await store.edit.folders.create(mail, { name: 'New', parentId: null })
+  const below = await store.edit.folders.create(mail, { name: 'Below', parentId })
+  await store.edit.folders.update(mail, folderOf(mailbox, 'Work'), { parentId: below }, () => {})
   await mailbox.settle(2)
   assert.deepEqual([...account.folders.keys()].sort(), ['INBOX', 'New', 'New/Below', 'New/Below/Work'])
   mailbox.assertEqual('after the move')

@@ -36,9 +36,9 @@ async function filled(bytes: readonly Buffer[], abilities: ModelAbilities = {}):
 /** Deletes messages as a mail program does: a hundred at a time. */
 async function erase({ store, mail }: ModelMailbox, numbers: readonly number[]): Promise<void> {
   for (let at = 0; at < numbers.length; at += 100) {
-    const placed = store.mail.placements(mail, numbers.slice(at, at + 100))
+    const placed = store.programs.mail.placements(mail, numbers.slice(at, at + 100))
     const ids = [...placed.values()].map(({ id }) => id)
-    await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, ids))
+    await models.appliance.app.db.write((tx) => store.edit.messages.deleteIn(tx, mail, ids))
   }
 }
 
@@ -104,7 +104,7 @@ test('messages that are put back here are the same at the server, and lift the h
   await settlesWith(mailbox, 1050)
   assert.deepEqual(await held(mailbox), [['server', 1050, ['Inbox']]])
   const uids = [...mailbox.account.folder('INBOX').messages.keys()]
-  const inbox = mailbox.store.folders.byRole(mailbox.mail.n, 'inbox').id
+  const inbox = mailbox.store.read.folders.byRole(mailbox.mail.n, 'inbox').id
   for (const one of bytes.slice(-60)) await mailbox.import(one, inbox, ['$flagged'])
   await settlesWith(mailbox, 60)
   mailbox.assertEqual('after they were put back')
@@ -125,8 +125,8 @@ test('folders that are emptied one by one are one removal; Trash is there to be 
   await mailbox.settle(1)
   const { store, mail } = mailbox
   for (const path of paths) {
-    const { n } = store.folders.paths(mail).find((one) => one.path === path)!
-    const entries = store.views.entries(n, [{ first: 1, last: 2 ** 32 }], 2000)
+    const { n } = store.read.folders.paths(mail).find((one) => one.path === path)!
+    const entries = store.programs.views.entries(n, [{ first: 1, last: 2 ** 32 }], 2000)
     await erase(
       mailbox,
       entries.map(({ message }) => message),

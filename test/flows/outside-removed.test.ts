@@ -67,7 +67,7 @@ test('removed messages are listed, and restored with flags, times and folders, a
   account.folders.delete('Work')
   await mailbox.settle(3)
   assert.deepEqual([mailbox.here(), mailbox.there()], [[], []])
-  assert.ok(!mailbox.store.folders.paths(mailbox.mail).some(({ path }) => path === 'Work'))
+  assert.ok(!mailbox.store.read.folders.paths(mailbox.mail).some(({ path }) => path === 'Work'))
   const { body } = await listed(mailbox)
   assert.deepEqual(body.data.map(({ folders }: Json) => folders[0]).sort(), [
     ...['Inbox', 'Inbox', 'Inbox', 'Trash', 'Work', 'Work'],
@@ -87,7 +87,7 @@ test('removed messages are listed, and restored with flags, times and folders, a
 
 function timesOf(mailbox: ModelMailbox): number[] {
   const { store, mail } = mailbox
-  return [...store.mail.placements(mail, mailbox.numbers()).values()]
+  return [...store.programs.mail.placements(mail, mailbox.numbers()).values()]
     .map(({ receivedAt }) => receivedAt)
     .sort((a, b) => a - b)
 }
@@ -154,7 +154,7 @@ test('the content of a removed message outlives sweeps for 30 days, and is delet
 
 test('a crash while a message is erased or restored neither loses it nor stores it twice', async () => {
   const mailbox = await filled({ INBOX: 1, Work: 1 })
-  const { edits, removed } = mailbox.store
+  const { messages: edits, removed } = mailbox.store.edit
   // A unit of work that does not end is what a crash leaves: nothing of it.
   const crashing = (part: object, method: string) => {
     const value = () => {
@@ -198,7 +198,8 @@ test('what a mailbox holds is bounded by its quota: Trash is forgotten first, th
   const subjectOf = (path: string, at: number) =>
     /Subject: (.*)\r/.exec([...mailbox.account.folder(path).messages.values()][at]!.bytes.toString('latin1'))![1]!
   const [first, second] = [subjectOf('INBOX', 0), subjectOf('INBOX', 1)]
-  const held = () => mailbox.store.removed.list(mailbox.mail, { limit: 9, after: null }).items.map((one) => one.subject)
+  const held = () =>
+    mailbox.store.edit.removed.list(mailbox.mail, { limit: 9, after: null }).items.map((one) => one.subject)
   empty(mailbox, 'INBOX', 1)
   await mailbox.settle(1)
   empty(mailbox, 'INBOX')

@@ -38,7 +38,7 @@ async function mirror(user: string): Promise<OutsideAccount> {
   const smtp = { smtp_host: 'relay.example', smtp_port: relay.port, smtp_protocol: 'none' }
   const account = await attach(appliance, team, server, { user, ...smtp })
   await eventually(account.record, ({ status }) => status === 'active')
-  await appliance.app.outbound.accounts.providers.health.checkDue()
+  await appliance.app.outbound.accounts.checks.runDue()
   return account
 }
 

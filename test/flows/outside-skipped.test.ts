@@ -120,12 +120,12 @@ test('a message whose content cannot be compared stays at the server, and the ac
   })
   await mailbox.settle(1)
   const { store, mail, account } = mailbox
-  const placed = [...store.mail.placements(mail, mailbox.numbers()).values()]
+  const placed = [...store.programs.mail.placements(mail, mailbox.numbers()).values()]
   const { id } = placed.find(({ sizeBytes }) => sizeBytes === bytes.length)!
   account.fault = (command, moment) => {
     if (command === 'FETCH PIECE' && moment === 'before') throw new ServerError('delay', 'Broken in a content.')
   }
-  await models.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, [id]))
+  await models.appliance.app.db.write((tx) => store.edit.messages.deleteIn(tx, mail, [id]))
   await mailbox.settle(6)
   account.add('INBOX', modelMessage(), { receivedAt: models.clock.now() })
   await mailbox.settle(2)

@@ -64,7 +64,7 @@ test('a wrong password is tried twice, then the account waits for a change', asy
   await models.appliance.settle()
   assert.equal((await mailbox.record()).status, 'error')
   mailbox.account.fault = () => {}
-  await mailbox.import(modelMessage(), mailbox.store.folders.byRole(mailbox.mail.n, 'inbox').id)
+  await mailbox.import(modelMessage(), mailbox.store.read.folders.byRole(mailbox.mail.n, 'inbox').id)
   await act(mailbox, 'resume')
   await mailbox.settle(1)
   assert.equal((await mailbox.record()).status, 'active')
@@ -108,7 +108,7 @@ test('messages are counted when they are stored here, and at the server', async 
   const counts = () => accounts.carried().map(({ messages }) => messages)
   const [here, there] = counts()
   const mailbox = await filled(3)
-  const inbox = mailbox.store.folders.byRole(mailbox.mail.n, 'inbox').id
+  const inbox = mailbox.store.read.folders.byRole(mailbox.mail.n, 'inbox').id
   await mailbox.import(modelMessage(), inbox)
   mailbox.account.setFlags('INBOX', 1, { add: ['\\Seen'], remove: [] })
   await mailbox.settle(2)
@@ -121,8 +121,8 @@ test('changes that are made while an account is paused are sent when it is resum
   await act(mailbox, 'pause')
   await models.appliance.settle()
   const [one] = mailbox.numbers()
-  const { id } = mailbox.store.mail.placements(mailbox.mail, [one!]).get(one!)!
-  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { add: ['$flagged'] } })
+  const { id } = mailbox.store.programs.mail.placements(mailbox.mail, [one!]).get(one!)!
+  await mailbox.store.edit.messages.change(mailbox.mail, [id], { keywords: { add: ['$flagged'] } })
   mailbox.account.add('INBOX', modelMessage(), { receivedAt: models.clock.now() })
   await mailbox.settle(1)
   assert.notDeepEqual(mailbox.here(), mailbox.there())
@@ -274,8 +274,8 @@ test('in a full mailbox new messages wait, and changes made here are sent', asyn
   mailbox.assertEqual('after the import')
   fill(mailbox.account)
   const [n] = mailbox.numbers()
-  const { id } = mailbox.store.mail.placements(mailbox.mail, [n!]).get(n!)!
-  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { add: ['$flagged'] } })
+  const { id } = mailbox.store.programs.mail.placements(mailbox.mail, [n!]).get(n!)!
+  await mailbox.store.edit.messages.change(mailbox.mail, [id], { keywords: { add: ['$flagged'] } })
   await mailbox.settle(2)
   const { fetched } = mailbox.account
   await mailbox.settle(2)
@@ -307,7 +307,7 @@ function countRows(table: string): { count: number } & Disposable {
 
 test('what a full server does not take is not sent one by one, and costs the same for each message', async () => {
   const mailbox = await filled(1)
-  const inbox = mailbox.store.folders.byRole(mailbox.mail.n, 'inbox').id
+  const inbox = mailbox.store.read.folders.byRole(mailbox.mail.n, 'inbox').id
   for (let n = 0; n < 250; n++) await mailbox.import(modelMessage(), inbox)
   let refused = 0
   mailbox.account.fault = (command, moment) => {
@@ -335,7 +335,7 @@ test('a message that a server dates in the future was received now', async () =>
     account.add('INBOX', modelMessage(), { receivedAt: Date.UTC(9999, 11, 31) })
   })
   await mailbox.settle(1)
-  const [placed] = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()
+  const [placed] = mailbox.store.programs.mail.placements(mailbox.mail, mailbox.numbers()).values()
   assert.ok(placed!.receivedAt <= models.clock.now())
   const before = mailbox.numbers()
   mailbox.account.renumber('INBOX')
@@ -384,8 +384,8 @@ test('with one connection for all, two accounts take turns', async () => {
 
 test('after the import the UIDs of mail programs are in the order of receipt', async () => {
   const mailbox = await filled(40)
-  const inbox = mailbox.store.folders.byRole(mailbox.mail.n, 'inbox').n
-  const entries = mailbox.store.views.entries(inbox, [{ first: 1, last: 2 ** 32 }], 100)
+  const inbox = mailbox.store.read.folders.byRole(mailbox.mail.n, 'inbox').n
+  const entries = mailbox.store.programs.views.entries(inbox, [{ first: 1, last: 2 ** 32 }], 100)
   assert.equal(entries.length, 40)
   assert.deepEqual(
     entries,
@@ -461,27 +461,27 @@ test('labels are folders, and a message may be in several', async () => {
   account.setLabels(ALL, 2, { add: ['\\Inbox'], remove: [] })
   await mailbox.settle(2)
   assert.deepEqual(paths().sort(), ['INBOX', 'INBOX $important', 'INBOX $seen', 'Trash', 'Travel'])
-  const folder = (path: string) => mailbox.store.folders.paths(mailbox.mail).find((one) => one.path === path)!
+  const folder = (path: string) => mailbox.store.read.folders.paths(mailbox.mail).find((one) => one.path === path)!
   const numbers = mailbox.numbers()
-  const placed = mailbox.store.mail.placements(mailbox.mail, numbers)
+  const placed = mailbox.store.programs.mail.placements(mailbox.mail, numbers)
   const inTravel = [...placed.values()].find(({ entries }) =>
     entries.some((entry) => entry.folder === folder('Travel').n),
   )!
-  await mailbox.store.edits.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Work').id] } })
+  await mailbox.store.edit.messages.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Work').id] } })
   await mailbox.settle(1)
   assert.deepEqual([...account.folder(ALL).messages.get(1)!.labels], ['Work'])
-  await mailbox.store.edits.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Archive').id] } })
+  await mailbox.store.edit.messages.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Archive').id] } })
   await mailbox.settle(1)
   assert.deepEqual([...account.folder(ALL).messages.get(1)!.labels], [])
-  await mailbox.store.edits.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Trash').id] } })
+  await mailbox.store.edit.messages.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Trash').id] } })
   await mailbox.settle(2)
   assert.equal(account.folder('[Gmail]/Trash').messages.size, 2)
   assert.equal(account.folder(ALL).messages.size, 2)
-  await mailbox.store.edits.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Inbox').id] } })
+  await mailbox.store.edit.messages.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Inbox').id] } })
   await mailbox.settle(1)
   const back = [...account.folder(ALL).messages.values()].at(-1)!
   assert.deepEqual([account.folder(ALL).messages.size, [...back.labels]], [3, ['\\Inbox']], 'out of Trash')
-  await mailbox.store.edits.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Trash').id] } })
+  await mailbox.store.edit.messages.change(mailbox.mail, [inTravel.id], { folders: { set: [folder('Trash').id] } })
   await mailbox.settle(2)
   assert.equal(account.folder(ALL).messages.size, 2)
   await mailbox.import(modelMessage(), folder('Work').id)
@@ -539,8 +539,8 @@ test('with another server the account goes on; at another account nothing is mat
   assert.deepEqual([mailbox.here(), mailbox.there()], [before, there])
 
   const [n] = mailbox.numbers()
-  const { id } = mailbox.store.mail.placements(mailbox.mail, [n!]).get(n!)!
-  await mailbox.store.edits.change(mailbox.mail, [id], { keywords: { add: ['later'] } })
+  const { id } = mailbox.store.programs.mail.placements(mailbox.mail, [n!]).get(n!)!
+  await mailbox.store.edit.messages.change(mailbox.mail, [id], { keywords: { add: ['later'] } })
   account.folders.set('INBOX', inbox)
   await change({ imap_username: 'm@elsewhere.test' })
   await mailbox.settle(3)
@@ -576,8 +576,8 @@ test('a message with more labels than it can have folders keeps its labels there
   await mailbox.settle(1)
   assert.equal(mailbox.here().length, 10)
   assert.match((await reasonsOf(mailbox)).join(), /in more than 10 folders/)
-  const [placed] = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()
-  await mailbox.store.edits.change(mailbox.mail, [placed!.id], { keywords: { add: ['$flagged'] } })
+  const [placed] = mailbox.store.programs.mail.placements(mailbox.mail, mailbox.numbers()).values()
+  await mailbox.store.edit.messages.change(mailbox.mail, [placed!.id], { keywords: { add: ['$flagged'] } })
   await mailbox.settle(1)
   const [there] = mailbox.account.folder(ALL).messages.values()
   assert.deepEqual([[...there!.flags], there!.labels.size], [['\\Flagged'], 11])
@@ -587,8 +587,8 @@ test('a message with more labels than it can have folders keeps its labels there
   // One that came with all of them can still be changed here.
   mailbox.account.add(ALL, modelMessage(), { labels, receivedAt: models.clock.now() })
   await mailbox.settle(1)
-  const last = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers().slice(-1)).values().next().value!
-  await mailbox.store.edits.change(mailbox.mail, [last.id], { keywords: { add: ['$flagged'] } })
+  const last = mailbox.store.programs.mail.placements(mailbox.mail, mailbox.numbers().slice(-1)).values().next().value!
+  await mailbox.store.edit.messages.change(mailbox.mail, [last.id], { keywords: { add: ['$flagged'] } })
   await mailbox.settle(1)
   const [, second] = mailbox.account.folder(ALL).messages.values()
   assert.deepEqual([[...second!.flags], second!.labels.size], [['\\Flagged'], 11])
@@ -605,8 +605,8 @@ test('a copy in an eleventh folder stays there, and people are told', async () =
   assert.deepEqual([mailbox.numbers().length, mailbox.here().length], [1, 10])
   mailbox.account.copy('F0', 1, 'F10')
   await mailbox.settle(2)
-  const [placed] = mailbox.store.mail.placements(mailbox.mail, mailbox.numbers()).values()
-  await mailbox.store.edits.change(mailbox.mail, [placed!.id], { keywords: { add: ['$flagged'] } })
+  const [placed] = mailbox.store.programs.mail.placements(mailbox.mail, mailbox.numbers()).values()
+  await mailbox.store.edit.messages.change(mailbox.mail, [placed!.id], { keywords: { add: ['$flagged'] } })
   await mailbox.settle(2)
   assert.deepEqual([mailbox.there().length, mailbox.numbers().length, mailbox.here().length], [11, 1, 10])
   assert.match((await reasonsOf(mailbox)).join(), /in more than 10 folders/)

@@ -17,8 +17,8 @@ import { logInImap } from '../support/imap.ts'
 /** A mail program with the Inbox open: all that was announced to it. */
 function inboxOf({ app: { store } }: TestAppliance, mailboxId: string) {
   const account = store.accounts.byMailbox(mailboxId)!
-  const status = store.views.statuses(account).find(({ role }) => role === 'inbox')!
-  const entries = store.views.entries(status.n, [{ first: 1, last: 2 ** 32 - 1 }], 100)
+  const status = store.programs.views.statuses(account).find(({ role }) => role === 'inbox')!
+  const entries = store.programs.views.entries(status.n, [{ first: 1, last: 2 ** 32 - 1 }], 100)
   return { account, status, entries: new Map(entries.map((entry) => [entry.uid, entry])) }
 }
 
@@ -39,11 +39,11 @@ test('after a power cut lost UIDs are reported as gone, and UIDs, modification n
   const { store } = appliance.app
   await receive(appliance, { to: box.email, subject: 'Lost' })
   const { account, status } = inboxOf(appliance, box.id)
-  await store.flags.change(account, { folder: status.n, uids: [1] }, { keywords: { add: ['$flagged'] } })
-  await store.flags.change(account, { folder: status.n, uids: [2] }, { deleted: true })
-  await store.moves.expunge(account, status.n, null)
-  const made = await store.folderEdits.create(account, { name: 'Lost', parentId: null })
-  const lostFolder = store.views.statuses(account).find(({ id }) => id === made)!
+  await store.programs.flags.change(account, { folder: status.n, uids: [1] }, { keywords: { add: ['$flagged'] } })
+  await store.programs.flags.change(account, { folder: status.n, uids: [2] }, { deleted: true })
+  await store.programs.moves.expunge(account, status.n, null)
+  const made = await store.edit.folders.create(account, { name: 'Lost', parentId: null })
+  const lostFolder = store.programs.views.statuses(account).find(({ id }) => id === made)!
   const known = inboxOf(appliance, box.id)
   assert.deepEqual([...known.entries.keys()], [1, 3, 4])
 
@@ -52,7 +52,7 @@ test('after a power cut lost UIDs are reported as gone, and UIDs, modification n
   assert.deepEqual([...now.entries.keys()], [1, 2, 3])
   assert.equal(now.status.uidValidity, known.status.uidValidity)
   assert.ok(now.status.uidNext > known.status.uidNext && now.status.modSeq > known.status.modSeq)
-  const { views } = cut.app.store
+  const { views } = cut.app.store.programs
   // With the number it received last, and with an older one: UID 4 is gone, and what is there is not.
   for (const since of [known.status.modSeq, flushed.status.modSeq]) {
     const gone = views.expungedSince(now.status.n, since)!
@@ -77,13 +77,13 @@ test('after a power cut lost UIDs are reported as gone, and UIDs, modification n
     [fresh.uid],
   )
   // The flag that was lost is set again under a number above all that were given.
-  const again = await cut.app.store.flags.change(
+  const again = await cut.app.store.programs.flags.change(
     later.account,
     { folder: later.status.n, uids: [1] },
     { keywords: { add: ['$flagged'] } },
   )
   // A folder of the same name is not the one that was lost.
-  const id = await cut.app.store.folderEdits.create(later.account, { name: 'Lost', parentId: null })
+  const id = await cut.app.store.edit.folders.create(later.account, { name: 'Lost', parentId: null })
   const folder = views.statuses(later.account).find((one) => one.id === id)!
   assert.ok(folder.uidValidity > lostFolder.uidValidity)
   assert.ok(again.modSeq! > known.status.modSeq && again.entries[0]!.flags & ENTRY_FLAGS.flagged)
@@ -118,8 +118,8 @@ test('commits that are visible and not flushed are not sent to mail programs, an
   const ends: string[] = []
   let lost: ReturnType<typeof inboxOf>
   const changes = [
-    store.flags.change(account, { folder: status.n, uids: [1] }, { keywords: { add: ['$flagged'] } }),
-    store.folderEdits.create(account, { name: 'Lost', parentId: null }),
+    store.programs.flags.change(account, { folder: status.n, uids: [1] }, { keywords: { add: ['$flagged'] } }),
+    store.edit.folders.create(account, { name: 'Lost', parentId: null }),
   ].map((change) => change.then(() => ends.push('change')))
   try {
     while (inboxOf(appliance, box.id).status.modSeq === status.modSeq || held.length === 0) await turn()

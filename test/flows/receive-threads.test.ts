@@ -143,7 +143,7 @@ test('refusals are logged, by recipient and by message', async () => {
 })
 
 test('a storage error of the first thread is the reply of the session, with its kind', async (t) => {
-  const deliver = t.mock.method(app.store, 'deliver', async () => {
+  const deliver = t.mock.method(app.store.delivery, 'deliver', async () => {
     throw Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 })
   })
   assert.match(await offer(mail('Deferred')), /^452 4\.3\.1 /)

@@ -264,7 +264,7 @@ test('the limit of a day: what is above it is kept', async () => {
   const account = appliance.app.store.accounts.byMailbox(box.id)!
   const addresses = Array.from({ length: FORWARDS_PER_DAY }, (_, n) => `n${n}@customer.example`)
   const entry = { messageId: 'x', content: new Uint8Array(32), addresses, at: clock.now() }
-  await appliance.app.db.write((tx) => appliance.app.store.forwarded.record(tx, account, entry))
+  await appliance.app.db.write((tx) => appliance.app.store.delivery.forwarded.record(tx, account, entry))
   await arrives(box)
   assert.deepEqual([remote.messages.length, await inFolders(box)], [0, ['Inbox']])
   clock.advance(86_400_000)
@@ -376,7 +376,7 @@ test('a relay that refuses the author is passed over without harm; without anoth
     ...{ smtp_username: 'ann', smtp_password: 'secret', from_email: 'ann@relayed.test' },
   }
   const { id } = data<Json>(await appliance.call('POST', '/providers', other.key, account), 201)
-  await appliance.app.outbound.accounts.providers.health.checkDue()
+  await appliance.app.outbound.accounts.checks.runDue()
   const box = await other.mailbox('ann@relayed.test')
   await activate(box, 'redirect "ann3@customer.example";')
   await arrives(box)

@@ -23,7 +23,7 @@ after(async () => {
   await strict[Symbol.asyncDispose]()
   await open[Symbol.asyncDispose]()
 })
-const { health } = appliance.app.outbound.accounts.providers
+const { checks } = appliance.app.outbound.accounts
 let teams = 0
 
 /** A team with a domain and accounts at these servers, each signed in as ann. */
@@ -38,7 +38,7 @@ async function teamWith(...accounts: { port: number; [field: string]: unknown }[
       ...{ smtp_username: 'ann', smtp_password: 'secret', from_email: 'ann@shop.test', ...fields },
     }
     ids.push(data<ProviderJson>(await appliance.call('POST', '/providers', team.key, body), 201).id)
-    await health.checkDue()
+    await checks.runDue()
   }
   const show = async (id: string) => data<ProviderJson>(await appliance.get(`/providers/${id}`, team.key))
   const send = async (to: string) => {
@@ -71,12 +71,12 @@ test('a configured Return-Path is the envelope sender of all messages, and a cha
   const change = (body: object) => appliance.call('PATCH', `/providers/${ids[0]}`, team.key, body)
   data(await change({ return_path: 'Bounces@Shop.test' }))
   assert.equal((await show(ids[0]!)).status, 'pending')
-  await health.checkDue()
+  await checks.runDue()
   assert.deepEqual([(await show(ids[0]!)).status, (await show(ids[0]!)).return_path], ['active', 'Bounces@shop.test'])
   await send('bob@else.test')
   assert.equal(open.messages.at(-1)!.from, 'Bounces@shop.test')
   data(await change({ return_path: null }))
-  await health.checkDue()
+  await checks.runDue()
   await send('eve@else.test')
   assert.match(open.messages.at(-1)!.from, /^b\+/)
 })
@@ -105,7 +105,7 @@ test('a rejected sender is an error of the account: the message is routed to ano
   // The check that follows finds it mended.
   owners.set('ann', taken)
   clock.advance(15 * 60_000)
-  await health.checkDue()
+  await checks.runDue()
   assert.equal((await show(ids[0]!)).status, 'active')
 })
 

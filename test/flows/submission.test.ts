@@ -135,10 +135,10 @@ describe('a submitted message', () => {
     const { store, db } = appliance.app
     const account = store.accounts.byMailbox(ada.id)!
     const wanted = { internetMessageId: 'appended@client.test', since: clock.now() - 1 }
-    assert.equal(store.submissions.byInternetId(db.read, account, wanted)!.emailId, id)
-    assert.equal(store.submissions.byInternetId(db.read, { n: account.n + 1 }, wanted), undefined)
+    assert.equal(store.sending.submissions.byInternetId(db.read, account, wanted)!.emailId, id)
+    assert.equal(store.sending.submissions.byInternetId(db.read, { n: account.n + 1 }, wanted), undefined)
     const later = { ...wanted, since: clock.now() + 1 }
-    assert.equal(store.submissions.byInternetId(db.read, account, later), undefined)
+    assert.equal(store.sending.submissions.byInternetId(db.read, account, later), undefined)
   })
 
   it('is in Sent once, whether the program, the appliance or both store it', async () => {

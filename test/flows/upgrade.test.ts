@@ -111,7 +111,7 @@ async function runJobs(appliance: TestAppliance): Promise<void> {
   }
   const unlisted = 'SELECT count(*) AS n FROM messages WHERE n NOT IN (SELECT message FROM message_headers)'
   assert.deepEqual(app.db.read.get(unlisted), { n: 0 }, 'all messages have their header fields')
-  assert.equal(app.store.outlining.left(), 0)
+  assert.equal(app.store.upkeep.outlining.left(), 0)
   compareEntries(appliance)
 }
 
@@ -119,14 +119,14 @@ async function runJobs(appliance: TestAppliance): Promise<void> {
 function compareEntries({ app: { db, store } }: TestAppliance): void {
   const accounts = db.read.all<{ mailbox_id: string }>('SELECT mailbox_id FROM accounts')
   for (const account of accounts.map((row) => store.accounts.byMailbox(row.mailbox_id)!)) {
-    for (const folder of store.views.statuses(account)) {
-      const entries = store.views.entries(folder.n, [{ first: 1, last: folder.uidNext }], 1000)
+    for (const folder of store.programs.views.statuses(account)) {
+      const entries = store.programs.views.entries(folder.n, [{ first: 1, last: folder.uidNext }], 1000)
       assert.equal(entries.length, folder.messages)
       assert.equal(entries.filter(({ flags }) => !(flags & ENTRY_FLAGS.seen)).length, folder.unread)
-      const contents = store.mail.contents(entries.map(({ message }) => message))
+      const contents = store.programs.mail.contents(entries.map(({ message }) => message))
       for (const { message, modSeq, sizeBytes, receivedAt } of entries) {
-        const { id } = store.mail.rows([message]).get(message)!
-        assert.equal(receivedAt, store.messages.get(account, id)!.receivedAt)
+        const { id } = store.programs.mail.rows([message]).get(message)!
+        assert.equal(receivedAt, store.read.messages.get(account, id)!.receivedAt)
         assert.equal(sizeBytes, servedBytes(contents.get(message)!.sizeBytes, contents.get(message)!.root))
         assert.ok(modSeq >= 1 && modSeq <= folder.modSeq)
         assert.notEqual(contents.get(message)!.root?.hasNul, undefined)

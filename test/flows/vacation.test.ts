@@ -190,7 +190,7 @@ describe('a vacation response', () => {
     clock.leap(DAY_MS + 1)
     await appliance.settle()
     assert.deepEqual(answers(), [])
-    assert.deepEqual(appliance.app.store.vacations.dueReplies(0, 1), [])
+    assert.deepEqual(appliance.app.store.delivery.vacations.dueReplies(0, 1), [])
   })
 })
 
@@ -312,7 +312,7 @@ describe('no response is sent', () => {
     }
     // A valid address this appliance has never written to.
     await arrives({ from: 'odd@customer.example', mailFrom: '"odd one"@customer.example' })
-    assert.deepEqual([answers(), appliance.app.store.vacations.dueReplies(0, 1)], [[], []])
+    assert.deepEqual([answers(), appliance.app.store.delivery.vacations.dueReplies(0, 1)], [[], []])
     // It was the mail, not the mailbox.
     await arrives({ to: `friends@customer.example\r\nCc: ${ana.email.replace('@', '+tag@')}` })
     assert.deepEqual(answers(), [BOB])
@@ -348,7 +348,7 @@ describe('no response is sent', () => {
 
   test('by a mailbox without one, and its messages need no additional query', async (t) => {
     data(await put({ is_enabled: false, text_body: 'x' }))
-    const asked = t.mock.method(appliance.app.store.vacations, 'get')
+    const asked = t.mock.method(appliance.app.store.delivery.vacations, 'get')
     await arrives()
     assert.deepEqual([answers(), asked.mock.callCount()], [[], 0])
   })
@@ -365,7 +365,7 @@ describe('no response is sent', () => {
       held.mock.restore()
       await appliance.settle()
       assert.deepEqual(answers(), [], end)
-      assert.deepEqual(appliance.app.store.vacations.dueReplies(0, 1), [], end)
+      assert.deepEqual(appliance.app.store.delivery.vacations.dueReplies(0, 1), [], end)
       if (end === 'suspend') await mailboxes.reactivate(team.id, ana.id)
       if (end === 'back') data(await put({ is_enabled: true, text_body: 'x' }))
     }
@@ -425,7 +425,7 @@ describe('local messages', () => {
     const addressOf = (id: string) =>
       bounceAddress(vault, config, outbound.log.emails.deliveriesOf(outbound.log.emails.byId(id)!.n)[0]!.n)
     await arrives({ mailFrom: addressOf(data<Json>(batch).results[0].message_id), from: 'x@out.test' })
-    assert.deepEqual(appliance.app.store.vacations.dueReplies(0, 1), [])
+    assert.deepEqual(appliance.app.store.delivery.vacations.dueReplies(0, 1), [])
     await arrives({ mailFrom: addressOf(written.message_id), from: 'y@out.test' })
     const logged = data<Json[]>(await appliance.get(`/emails/logs?mailbox_id=${ana.id}`, team.key))
     assert.deepEqual(

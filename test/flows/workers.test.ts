@@ -55,7 +55,7 @@ test('the first thread deletes the content of what was erased on it: no other th
   const { store } = appliance.app
   const hash = Buffer.alloc(32, 3)
   await store.blobs.put(hash, 0, [])
-  store.erased.add(1, [{ hash, sizeBytes: ERASED_BYTES, createdAt: clock.now() }])
+  store.upkeep.erased.add(1, [{ hash, sizeBytes: ERASED_BYTES, createdAt: clock.now() }])
   clock.advance(6 * MINUTE_MS)
   await appliance.settle()
   assert.deepEqual(await stored(appliance), [])

@@ -40,7 +40,7 @@ export async function openAccounts(env: Record<string, string>): Promise<Account
       return app.db.write((tx) => providers.createOAuth(tx, account))
     },
     provider: async (id) => providers.byId(id)!,
-    refreshToken: async (provider) => providers.secretsOf(provider).refreshToken,
+    refreshToken: async (provider) => providers.connections.secretsOf(provider).refreshToken,
     async [Symbol.asyncDispose]() {
       await app.close()
       await rm(folder, { recursive: true, force: true })

@@ -6,7 +6,7 @@ import type { Resolver } from '../../src/base/resolver.ts'
 import { Vault } from '../../src/base/secrets.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import type { MailTokenOf } from '../../src/outbound/model/deps.ts'
+import type { MailTokens } from '../../src/outbound/model/deps.ts'
 import type { Provider } from '../../src/outbound/model/records.ts'
 import type {
   DirectHandover,
@@ -67,16 +67,16 @@ export const LOOPBACK_ZONE: Zone = { 'smtp.relay.test': { A: ['127.0.0.1'] } }
 /** An account at a server on loopback. */
 export function openAccount(
   account: Partial<Provider> & { smtpPort: number },
-  given: { password?: string; clock?: Clock; resolver?: Resolver; config?: Config; mailTokenOf?: MailTokenOf } = {},
+  given: { password?: string; clock?: Clock; resolver?: Resolver; config?: Config; mailTokens?: MailTokens } = {},
 ): Transport {
   const {
     password = null,
     clock = systemClock,
     resolver = zoneResolver(LOOPBACK_ZONE),
     config = carrierConfig(),
-    mailTokenOf = async () => ({ kind: 'refused', text: 'There is no token.' }),
+    mailTokens = { of: async () => ({ kind: 'refused', text: 'There is no token.' }) },
   } = given
-  const deps = { clock, config, resolver, vault: new Vault(Buffer.alloc(32)), mailTokenOf }
+  const deps = { clock, config, resolver, vault: new Vault(Buffer.alloc(32)), mailTokens }
   return openSmtp(deps, providerOf(account), password)
 }
 

@@ -8,7 +8,10 @@ import { Random } from './random.ts'
 const [folder, seed] = [process.argv[2]!, Number(process.argv[3])]
 const random = new Random(seed)
 const appliance = await openTestStore(folder)
-const { flags, moves, copies, views, accounts } = appliance.store
+const {
+  programs: { flags, moves, copies, views },
+  accounts,
+} = appliance.store
 const box = await ModelMailbox.open(appliance, random)
 
 for (;;) {

@@ -6,7 +6,12 @@ import { openAppliance } from './program.ts'
 
 await openAppliance(loadConfig(process.env), {
   workers: 'here',
-  async prepare({ store: { purge }, appliance }) {
+  async prepare({
+    store: {
+      upkeep: { purge },
+    },
+    appliance,
+  }) {
     // The folder was last used weeks ago: purges wait until an operator accepts the clock.
     await appliance.acceptClock()
     const next = purge.next.bind(purge)

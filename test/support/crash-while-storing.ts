@@ -7,8 +7,8 @@ import { openAppliance } from './program.ts'
 await openAppliance(loadConfig(process.env), {
   workers: 'here',
   async prepare({ store }) {
-    const deliver = store.deliver.bind(store)
-    store.deliver = async (message, targets, record) => {
+    const deliver = store.delivery.deliver.bind(store)
+    store.delivery.deliver = async (message, targets, record) => {
       const outcome = await deliver(message, targets, record)
       process.kill(process.pid, 'SIGKILL')
       return outcome

@@ -64,9 +64,14 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
   const administration = openAdministration({
     ...{ db, config, directory, log: openLog('silent') },
     store: {
-      ...{ openAccount, purge: { next: async () => 0 }, quotas: { recordStorageLimitChange: () => {} } },
-      identities: { readdressIn: () => {}, addAddressIn: () => {}, removeAddressesIn: () => {} },
-      ...{ accounts: { byMailbox: () => undefined }, folders: { byId: () => undefined } },
+      accounts: { byMailbox: () => undefined },
+      read: { folders: { byId: () => undefined } },
+      edit: { openAccount },
+      sending: {
+        quotas: { recordStorageLimitChange: () => {} },
+        identities: { readdressIn: () => {}, addAddressIn: () => {}, removeAddressesIn: () => {} },
+      },
+      upkeep: { purge: { next: async () => 0 } },
     },
     sync: {
       accounts: new RemoteAccounts({ db, clock, vault, config, notifier: { notify: () => {} } }),
@@ -81,7 +86,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
           createIn: noProvider,
           updateOwnedIn: noProvider,
           removeOwnedIn: noProvider,
-          secretsOf: () => ({ smtpPassword: null, refreshToken: null }),
+          connections: { secretsOf: () => ({ smtpPassword: null, refreshToken: null }) },
         },
         sesIdentities: { look: async () => null },
       },

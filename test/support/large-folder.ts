@@ -28,7 +28,9 @@ interface SharedContent {
  */
 export async function fillInbox(app: Context, mailboxId: string, messages: number): Promise<void> {
   const account = app.store.accounts.byMailbox(mailboxId)!.n
-  const inbox = app.store.views.statuses(app.store.accounts.byMailbox(mailboxId)!).find(({ role }) => role === 'inbox')!
+  const inbox = app.store.programs.views
+    .statuses(app.store.accounts.byMailbox(mailboxId)!)
+    .find(({ role }) => role === 'inbox')!
   const bytes = Buffer.from(`Subject: x\r\nContent-Type: text/plain\r\n\r\n${BODY}`)
   const content: SharedContent = {
     blob: sha256(bytes),

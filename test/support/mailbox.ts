@@ -140,9 +140,9 @@ export class TestMailbox {
   static async open(appliance: TestStore): Promise<TestMailbox> {
     const { db, store } = appliance
     const mailboxId = newId('mailbox')
-    await db.write((tx) => store.openAccount(tx, mailboxId, 'ana@shop.test'))
+    await db.write((tx) => store.edit.openAccount(tx, mailboxId, 'ana@shop.test'))
     const account = store.accounts.byMailbox(mailboxId)!
-    const keys = store.folders.keys(account)
+    const keys = store.read.folders.keys(account)
     return new TestMailbox(appliance, account, new Map(keys.map((key) => [key.role!, key])))
   }
 
@@ -174,7 +174,7 @@ export class TestMailbox {
             account: this.account.n,
             thread,
             blob: put.blob ?? sha256(id),
-            nameOf: this.#store.blobNames.of(this.account.mailboxId),
+            nameOf: this.#store.read.blobNames.of(this.account.mailboxId),
             sizeBytes: put.sizeBytes ?? 100,
             parsed: put.mail,
             envelope: { mailFrom: 'from@test.example', rcptTo: 'to@test.example' },

@@ -34,7 +34,7 @@ export class ModelMailbox {
 
   static async open(appliance: TestStore, random: Random): Promise<ModelMailbox> {
     const mailboxId = newId('mailbox')
-    await appliance.db.write((tx) => appliance.store.openAccount(tx, mailboxId, 'ana@shop.test'))
+    await appliance.db.write((tx) => appliance.store.edit.openAccount(tx, mailboxId, 'ana@shop.test'))
     return new ModelMailbox(appliance, mailboxId, random)
   }
 
@@ -62,7 +62,10 @@ export class ModelMailbox {
   /** Creates, renames or deletes a folder. */
   async #arrange(): Promise<void> {
     const random = this.#random
-    const { folderEdits, folders } = this.appliance.store
+    const {
+      edit: { folders: folderEdits },
+      read: { folders },
+    } = this.appliance.store
     const account = this.account()
     const all = folders.list(account)
     const own = all.filter(({ role }) => role === null)
@@ -99,7 +102,7 @@ export class ModelMailbox {
     const random = this.#random
     const { store, db, clock } = this.appliance
     const account = this.account()
-    const folders = store.folders.list(account).map(({ id }) => id)
+    const folders = store.read.folders.list(account).map(({ id }) => id)
     const chosen = random.some(folders, 0.3)
     const none = 'none' as const
     const imported = {
@@ -112,7 +115,7 @@ export class ModelMailbox {
       envelope: { mailFrom: '', rcptTo: '' },
     }
     const taken = await db.write((tx) =>
-      store.imports.import(tx, { account, ownAddresses: [ME], quotaBytes: 1e9 }, imported),
+      store.edit.imports.import(tx, { account, ownAddresses: [ME], quotaBytes: 1e9 }, imported),
     )
     assert.ok(taken.outcome === 'new')
     this.#known.push(taken.id)
@@ -136,7 +139,7 @@ export class ModelMailbox {
       scriptOutcome: random.chance(0.4) ? this.#sieveOutcome() : null,
     }
     const receivedAt = this.appliance.clock.now() - random.below(3) * 1000
-    const [stored] = await this.appliance.store.deliver(
+    const [stored] = await this.appliance.store.delivery.deliver(
       { inspection, mailFrom: 'a@else.test', receivedAt },
       [target],
       (_tx, results) => results,
@@ -156,7 +159,7 @@ export class ModelMailbox {
   async #edit(): Promise<void> {
     const random = this.#random
     const account = this.account()
-    const folders = this.appliance.store.folders.list(account).map(({ id }) => id)
+    const folders = this.appliance.store.read.folders.list(account).map(({ id }) => id)
     const ids = random.some(this.#known, Math.min(1, 4 / this.#known.length))
     const change: MessageChange = {}
     if (random.chance(0.7)) {
@@ -169,13 +172,13 @@ export class ModelMailbox {
         ? { set: random.some(folders, 0.3) }
         : { add: random.some(folders, 0.2), remove: random.some(folders, 0.3) }
     }
-    await this.appliance.store.edits.change(account, ids, change)
+    await this.appliance.store.edit.messages.change(account, ids, change)
   }
 
   async #erase(): Promise<void> {
     const account = this.account()
     const ids = this.#random.some(this.#known, Math.min(1, 2 / this.#known.length))
-    await this.appliance.db.write((tx) => this.appliance.store.edits.deleteIn(tx, account, ids))
+    await this.appliance.db.write((tx) => this.appliance.store.edit.messages.deleteIn(tx, account, ids))
     this.#known = this.#known.filter((id) => !ids.includes(id))
   }
 
@@ -256,7 +259,7 @@ export class ModelMailbox {
          FROM messages WHERE account = ? AND ${where}`,
         [account.n],
       )
-      assert.deepEqual(await this.appliance.store.messages.count(account, filter), { ...row }, where)
+      assert.deepEqual(await this.appliance.store.read.messages.count(account, filter), { ...row }, where)
     }
   }
 
@@ -269,7 +272,7 @@ export class ModelMailbox {
     return {
       messages: new Map(await Promise.all(ids.map(async ({ id }) => [id, this.shown('messages', id)] as const))),
       threads: new Map(await Promise.all(threads.map(async ({ id }) => [id, this.shown('threads', id)] as const))),
-      folders: new Map(store.folders.list(account).map((folder) => [folder.id, counts(folder)])),
+      folders: new Map(store.read.folders.list(account).map((folder) => [folder.id, counts(folder)])),
     }
   }
 
@@ -278,16 +281,16 @@ export class ModelMailbox {
     const { store } = this.appliance
     const account = this.account()
     if (type === 'folders') {
-      const folder = store.folders.byId(account, id)
+      const folder = store.read.folders.byId(account, id)
       return folder === undefined ? '' : counts(folder)
     }
     if (type === 'threads') {
-      const thread = store.threads.get(account, id)
+      const thread = store.read.threads.get(account, id)
       if (thread === undefined) return ''
       const { messageCount, unreadCount, folderIds, messageIds, lastMessage } = thread
       return JSON.stringify([messageCount, unreadCount, [...folderIds].sort(), messageIds, lastMessage.id])
     }
-    const message = store.messages.get(account, id)
+    const message = store.read.messages.get(account, id)
     return message === undefined
       ? ''
       : JSON.stringify([message.keywords, [...message.folderIds].sort(), message.threadId])

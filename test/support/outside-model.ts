@@ -130,7 +130,7 @@ export class ModelMailbox {
     const { hash, sizeBytes, message: parsed } = reading
     const none = { spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none' } as const
     const result = await app.db.write((tx) =>
-      app.store.imports.import(tx, into, {
+      app.store.edit.imports.import(tx, into, {
         ...{ parsed, hash, sizeBytes, folderIds: [folderId], keywords, receivedAt: app.clock.now(), again: true },
         authentication: { ...none, fromAligned: false, reasons: [] },
         ...{ spam: { score: 0, isSpam: false, reasons: [] }, envelope: { mailFrom: '', rcptTo: '' } },
@@ -142,7 +142,10 @@ export class ModelMailbox {
 
   /** Each message in each folder with its marks, as text, sorted. */
   here(): string[] {
-    const { folders, mail } = this.store
+    const {
+      read: { folders },
+      programs: { mail },
+    } = this.store
     const paths = new Map(folders.paths(this.mail).map(({ n, path, role }) => [n, role === 'inbox' ? 'INBOX' : path]))
     const numbers = this.numbers()
     const contents = mail.contents(numbers)
@@ -228,30 +231,30 @@ export class ModelMailbox {
   async changeHere(random: Random): Promise<void> {
     const { store, mail } = this
     const numbers = this.numbers()
-    const folders = store.folders.keys(mail).filter(({ role }) => role === null || role === 'inbox')
+    const folders = store.read.folders.keys(mail).filter(({ role }) => role === null || role === 'inbox')
     const target = random.pick(folders)
     const kind = random.next()
     if (numbers.length === 0 || kind < 0.15) {
       await this.import(modelMessage(), target.id, random.some(['$seen', '$flagged', 'blue'], 0.4))
       return
     }
-    const placement = store.mail
+    const placement = store.programs.mail
       .placements(mail, [random.pick(numbers)])
       .values()
       .next().value!
     if (kind < 0.5) {
       const mark = random.pick(['$seen', '$flagged', '$answered', 'blue', 'red'])
       const change = placement.keywords.includes(mark) ? { remove: [mark] } : { add: [mark] }
-      await store.edits.change(mail, [placement.id], { keywords: change })
-    } else if (kind < 0.75) await store.edits.change(mail, [placement.id], { folders: { set: [target.id] } })
-    else if (kind < 0.8) await store.edits.change(mail, [placement.id], { folders: { add: [target.id] } })
+      await store.edit.messages.change(mail, [placement.id], { keywords: change })
+    } else if (kind < 0.75) await store.edit.messages.change(mail, [placement.id], { folders: { set: [target.id] } })
+    else if (kind < 0.8) await store.edit.messages.change(mail, [placement.id], { folders: { add: [target.id] } })
     else if (kind < 0.9)
-      await this.#parts.appliance.app.db.write((tx) => store.edits.deleteIn(tx, mail, [placement.id]))
+      await this.#parts.appliance.app.db.write((tx) => store.edit.messages.deleteIn(tx, mail, [placement.id]))
     else if (kind < 0.94)
-      await store.folderEdits.create(mail, { name: `Made${numbers.length}-${random.below(1e6)}`, parentId: null })
+      await store.edit.folders.create(mail, { name: `Made${numbers.length}-${random.below(1e6)}`, parentId: null })
     else if (target.role === null && kind < 0.97)
-      await store.folderEdits.update(mail, target.id, { name: `Named${random.below(1e6)}` }, () => {})
-    else if (target.role === null) await store.folderEdits.remove(mail, target.id, 'delete', () => {})
+      await store.edit.folders.update(mail, target.id, { name: `Named${random.below(1e6)}` }, () => {})
+    else if (target.role === null) await store.edit.folders.remove(mail, target.id, 'delete', () => {})
   }
 }
 

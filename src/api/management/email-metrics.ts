@@ -168,7 +168,7 @@ const readBreakdown = route({
     if (by === 'tag') return tagBreakdown(app, teamId, { from, to }, limit)
     if (filter.tag !== undefined)
       throw badSpan('tag', 'Counts of one tag are not grouped. Leave out `tag`, or use by=tag.')
-    const { shares, other } = await app.store.reports.breakdown(teamId, { from, to }, { ...filter, by, limit })
+    const { shares, other } = await app.store.log.reports.breakdown(teamId, { from, to }, { ...filter, by, limit })
     const rows = await Promise.all(
       shares.map(async (share) => ({
         key: share.key,
@@ -181,14 +181,14 @@ const readBreakdown = route({
 })
 
 async function tagBreakdown(app: Context, teamId: string, span: Span, limit: number) {
-  const { rows, other } = await app.store.tagCounts.breakdown(teamId, span, limit)
+  const { rows, other } = await app.store.log.tagCounts.breakdown(teamId, span, limit)
   const shown = rows.map(({ tag, counts }) => ({ key: tag, label: tag, ...presentSums(counts) }))
   return { by: 'tag' as const, rows: shown, other: { totals: presentTotals(other) } }
 }
 
 function sumsOf(app: Context, teamId: string, spans: readonly Span[], { tag, ...filter }: Selection['filter']) {
-  if (tag === undefined) return app.store.reports.sums(teamId, spans, filter)
-  return app.store.tagCounts.sums(teamId, spans, tag)
+  if (tag === undefined) return app.store.log.reports.sums(teamId, spans, filter)
+  return app.store.log.tagCounts.sums(teamId, spans, tag)
 }
 
 interface Selection extends Span {

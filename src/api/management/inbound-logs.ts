@@ -40,7 +40,7 @@ const listInboundLogs = route({
     const { mailboxes } = app.directory
     if (mailboxId !== undefined && !mailboxes.wasOf(principal.teamId, mailboxId)) throw notFound('mailbox')
     const filter = { status, ...timeRange(query), mailboxId, domain, search: searchOf(query) }
-    const page = await app.store.inboundLog.list(principal.teamId, filter, { limit, after })
+    const page = await app.store.log.inbound.list(principal.teamId, filter, { limit, after })
     return { items: page.items.map(presentInbound), next: page.next }
   },
 })
@@ -60,7 +60,7 @@ const readInboundLog = route({
   params: Type.Object({ log_id: Id('inboundLog') }),
   reply: { schema: InboundLogDetail, etag: true },
   handle({ params: { log_id }, principal, app }) {
-    const row = app.store.inboundLog.get(principal.teamId, log_id)
+    const row = app.store.log.inbound.get(principal.teamId, log_id)
     if (row === undefined) throw notFound('inbound log row')
     return presentInboundDetail(row)
   },

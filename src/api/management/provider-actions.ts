@@ -85,8 +85,8 @@ const testProvider = route({
   reply: { schema: ProviderTest, etag: true },
   async handle({ params: { provider_id }, body, principal, app, request }) {
     const matches = (current: Provider) => request.matches(presentProvider(current))
-    const { providers } = app.outbound.accounts
-    const tested = await providers.test(principal.teamId, provider_id, body?.to_email ?? null, matches)
+    const to = body?.to_email ?? null
+    const tested = await app.outbound.accounts.checks.test(principal.teamId, provider_id, to, matches)
     return answer({ data: presentTest(tested), version: presentProvider(tested.provider) })
   },
 })

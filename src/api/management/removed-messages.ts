@@ -50,7 +50,7 @@ const listRemoved = route({
   query: pageQuery({ limit: MANAGEMENT_PAGE }),
   reply: { schema: listOf(RemovedFilingJson) },
   handle({ params: { remote_account_id: id }, query: { limit }, after, principal, app }) {
-    const { removed } = app.store
+    const { removed } = app.store.edit
     const account = accountOf(app, principal.teamId, id)
     const page = removed.list(account, { limit, after })
     return { items: page.items.map(presentFiling), next: page.next, meta: presentTotals(removed.totals(account)) }

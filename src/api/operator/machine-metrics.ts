@@ -67,7 +67,7 @@ async function inbound(app: Context, registry: Registry): Promise<void> {
     labelNames: ['status', 'reason'],
     registers: [registry],
   })
-  const counts = await app.store.inboundLog.counts(app.clock.now() - HOUR_MS)
+  const counts = await app.store.log.inbound.counts(app.clock.now() - HOUR_MS)
   for (const { status, reason, count } of counts) metric.set({ status, reason: reason ?? 'none' }, count)
 }
 
@@ -81,7 +81,7 @@ async function hourly(app: Context, registry: Registry): Promise<void> {
   })
   const now = Math.floor(app.clock.now() / HOUR_MS)
   for (const [hour, back] of Object.entries({ current: 0, previous: 1 })) {
-    const counts = await app.store.reports.totalsOfHour(now - back)
+    const counts = await app.store.log.reports.totalsOfHour(now - back)
     for (const fact of COUNTED) metric.set({ fact, hour }, counts[fact])
   }
 }

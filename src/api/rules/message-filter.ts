@@ -84,8 +84,8 @@ const Filters = Type.Partial(Type.Object(messageFilters))
  */
 export function readFilter(app: Context, account: Account, query: Static<typeof Filters>): MessageFilter {
   const { folder_id: folderId, thread_id: threadId } = query
-  if (folderId !== undefined && !app.store.folders.byId(account, folderId)) throw notFound('folder')
-  if (threadId !== undefined && !app.store.threads.get(account, threadId)) throw notFound('thread')
+  if (folderId !== undefined && !app.store.read.folders.byId(account, folderId)) throw notFound('folder')
+  if (threadId !== undefined && !app.store.read.threads.get(account, threadId)) throw notFound('thread')
   return {
     q: query.q,
     folderId,

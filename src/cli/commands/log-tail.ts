@@ -115,7 +115,7 @@ class Tail {
   async #inbound(from: number, limit: number): Promise<Entry[]> {
     const { teamId, mailboxId, direction } = this.#scope
     if (direction === 'out') return []
-    const page = await this.#app.store.inboundLog.list(teamId, { mailboxId, from }, { limit, after: null })
+    const page = await this.#app.store.log.inbound.list(teamId, { mailboxId, from }, { limit, after: null })
     return page.items.filter((row) => this.#isNew(row)).map(inboundEntry)
   }
 

@@ -16,7 +16,7 @@ export const providerTest: Command = {
     const app = await call.open()
     const { id, name, teamId } = chooseProvider(app, call.operands[0]!)
     const tested = await inOptionNames({ to_email: '--to' }, () =>
-      app.outbound.accounts.providers.test(teamId, id, call.text('to') ?? null),
+      app.outbound.accounts.checks.test(teamId, id, call.text('to') ?? null),
     )
     const data = presentTest(tested)
     const lines = [`${name} (${id}): ${data.message}`, `  stage ${data.stage}, ${data.latency_ms} ms`]

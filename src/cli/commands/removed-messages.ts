@@ -22,8 +22,8 @@ export const remoteRemoved: Command = {
   async run(call) {
     const { store, sync } = await call.open()
     const account = mailOf({ store, sync }, call.operands[0]!)
-    const rows = store.removed.list(account, { limit: LISTED, after: null }).items.map(presentRemoved)
-    const { messages } = store.removed.totals(account)
+    const rows = store.edit.removed.list(account, { limit: LISTED, after: null }).items.map(presentRemoved)
+    const { messages } = store.edit.removed.totals(account)
     const cells = rows.map(({ id, removed_at, folders, from, subject }) => [
       ...[id, removed_at, folders.join(', '), from.email, subject],
     ])

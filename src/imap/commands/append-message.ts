@@ -35,7 +35,10 @@ type Import = (tx: Tx, target: ImportTarget, imported: ImportedMessage) => Impor
  * @throws CommandFailure OVERQUOTA, TRYCREATE
  */
 export function appendIn(session: ImapSession, tx: Tx, message: MessageToAppend): number {
-  const { imports, sentLinks } = session.app.store
+  const {
+    edit: { imports },
+    programs: { sentLinks },
+  } = session.app.store
   const isSent = message.target.role === 'sent'
   return storeIn(session, tx, message, (...args) => (isSent ? sentLinks.append(...args) : imports.import(...args)))
 }
@@ -49,7 +52,7 @@ function storeIn(
   const { app, signedIn } = session
   const mailbox = app.directory.mailboxes.byId(signedIn.account.mailboxId, tx)
   if (mailbox === undefined) throw no('NONEXISTENT', 'The mailbox was deleted.')
-  if (app.store.views.head(target.n, tx) === undefined) throw no('TRYCREATE', 'There is no such mailbox.')
+  if (app.store.programs.views.head(target.n, tx) === undefined) throw no('TRYCREATE', 'There is no such mailbox.')
   const into = {
     account: signedIn.account,
     ownAddresses: [mailbox.email.toLowerCase()],

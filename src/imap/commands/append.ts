@@ -230,7 +230,7 @@ function storeContents(session: ImapSession, target: FolderStatus, intake: Messa
   if (!isAlone) assertRoom(session, intake.bytes)
   return intake.storeContents(({ message }) => {
     if (!isAlone) return
-    const freed = app.store.sentLinks.replacedBytes(app.db.read, signedIn.account, message.messageId)
+    const freed = app.store.programs.sentLinks.replacedBytes(app.db.read, signedIn.account, message.messageId)
     assertRoom(session, intake.bytes, freed)
   })
 }
@@ -251,7 +251,12 @@ async function storeAll(
     const uids = stored.map(({ message }) => appendIn(session, tx, message))
     const deleted = uids.filter((_, index) => stored[index]!.isDeleted)
     if (deleted.length > 0)
-      app.store.flags.changeIn(tx, session.signedIn.account, { folder: target.n, uids: deleted }, { deleted: true })
+      app.store.programs.flags.changeIn(
+        tx,
+        session.signedIn.account,
+        { folder: target.n, uids: deleted },
+        { deleted: true },
+      )
     return uids
   })
 }
@@ -314,8 +319,8 @@ async function replace(
     const message = { reading: appended!.reading, target, keywords: storedKeywords(appended!.flags) }
     const newUid = appendIn(session, tx, { ...message, receivedAt: receivedAt(appended!.date, now) })
     const { account } = signedIn
-    app.store.flags.changeIn(tx, account, { folder: folder.n, uids: [old] }, { deleted: true })
-    app.store.moves.expungeIn(tx, account, folder.n, [old])
+    app.store.programs.flags.changeIn(tx, account, { folder: folder.n, uids: [old] }, { deleted: true })
+    app.store.programs.moves.expungeIn(tx, account, folder.n, [old])
     return newUid
   })
   session.say(`* OK [APPENDUID ${target.uidValidity} ${added}] Replaced.\r\n`)

@@ -36,7 +36,7 @@ async function copyMessages(session: ImapSession, { set, name }: CopyArguments, 
   const ranges = uidsOfSet(session, set, isUid)
   const uids = [...piecesOf(ranges, Math.max(countOf(ranges), 1))].flat()
   if (uids.length === 0) return ok('Nothing to copy.')
-  const pairs = await app.store.copies
+  const pairs = await app.store.programs.copies
     .copy(
       signedIn.account,
       { from: folder.n, to: target.n, uids },
@@ -63,7 +63,7 @@ async function moveMessages(session: ImapSession, { set, name }: CopyArguments, 
     // RFC 6851 §4.3: before the messages disappear.
     if (moved.length > 0) session.say(`* OK [${copyUidCode(target.uidValidity, moved)}] Moved.\r\n`)
   }
-  const moved = await app.store.moves.move(
+  const moved = await app.store.programs.moves.move(
     signedIn.account,
     { from: folder.n, to: target.n, uids },
     { onBatch, signal },

@@ -22,8 +22,8 @@ export function createPath(session: ImapSession, tx: Tx, path: string): string {
     const known = tree.find(level)?.folder.id
     if (known === undefined && ++count > FOLDERS_MAX) throw no('LIMIT', `A mailbox has at most ${FOLDERS_MAX} folders.`)
     // A subscription to the name may be older than the folder (RFC 9051 §6.3.8).
-    const isSubscribed = known === undefined && store.subscribedNames.remove(tx, account, level)
-    parentId = known ?? store.folderEdits.createIn(tx, account, { name, parentId, isSubscribed })
+    const isSubscribed = known === undefined && store.programs.names.remove(tx, account, level)
+    parentId = known ?? store.edit.folders.createIn(tx, account, { name, parentId, isSubscribed })
   }
   return parentId!
 }

@@ -15,10 +15,9 @@ export const deleteCommand = command({
     const { path, folder } = namedFolder(session, name)
     if (folder.role !== null) throw no('CANNOT', 'This mailbox cannot be deleted.')
     if (folder.hasChildren) throw no('HASCHILDREN', 'The mailbox has children.')
-    await app.store.folderEdits.remove(signedIn.account, folder.id, 'delete', () => {})
+    await app.store.edit.folders.remove(signedIn.account, folder.id, 'delete', () => {})
     // The subscription outlives the mailbox (RFC 9051 §6.3.8).
-    if (folder.isSubscribed)
-      await app.db.writeFreeing((tx) => app.store.subscribedNames.add(tx, signedIn.account, path))
+    if (folder.isSubscribed) await app.db.writeFreeing((tx) => app.store.programs.names.add(tx, signedIn.account, path))
     return undefined
   },
 })

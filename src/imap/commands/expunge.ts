@@ -21,7 +21,7 @@ export const expunge = command<SequenceSet | null>({
     if (folder.isReadOnly) throw no('READ-ONLY', 'The mailbox was opened read-only.')
     const ranges = set === null ? null : uidsOfSet(session, set, isUid)
     const uids = ranges === null ? null : [...piecesOf(ranges, Math.max(countOf(ranges), 1))].flat()
-    const gone = await app.store.moves.expunge(signedIn.account, folder.n, uids, signal)
+    const gone = await app.store.programs.moves.expunge(signedIn.account, folder.n, uids, signal)
     await session.changes.announceOwn(gone.uids, isUid)
     return session.usesCondstore && gone.uids.length > 0
       ? ok('Expunged.', `HIGHESTMODSEQ ${gone.modSeq}`)

@@ -59,7 +59,7 @@ async function markSeen(
   const unseen = entries.filter(({ flags }) => (flags & ENTRY_FLAGS.seen) === 0).map(({ uid }) => uid)
   if (unseen.length === 0) return { entries, changed: new Set() }
   const change = { keywords: { add: [FLAG_KEYWORDS.seen] } }
-  const result = await app.store.flags.change(signedIn.account, { folder: folder.n, uids: unseen }, change)
+  const result = await app.store.programs.flags.change(signedIn.account, { folder: folder.n, uids: unseen }, change)
   const after = new Map(result.entries.map((entry) => [entry.uid, entry]))
   for (const { uid, modSeq } of result.entries) folder.own.set(uid, modSeq)
   return { entries: entries.map((entry) => after.get(entry.uid) ?? entry), changed: new Set(after.keys()) }
@@ -138,7 +138,7 @@ async function* pagesOf(
   changedSince: number | null,
 ): AsyncGenerator<FolderEntry[]> {
   const { app, folder, signedIn } = session
-  const { views } = app.store
+  const { views } = app.store.programs
   if (changedSince === null) {
     for (const ranges of piecesOfRanges(uids, FETCH_PAGE)) {
       const page = views.entries(folder.n, ranges.map(asUidRange), FETCH_PAGE)

@@ -27,7 +27,7 @@ function patternOf({ utf8 }: ImapSession, reference: Buffer, pattern: Buffer): N
 
 function listedNames(session: ImapSession, tree: FolderTree): ListedName[] {
   const folders = tree.folders.map((named) => ({ path: named.path, named, isSubscribed: named.folder.isSubscribed }))
-  const subscribed = session.app.store.subscribedNames.list(session.signedIn.account)
+  const subscribed = session.app.store.programs.names.list(session.signedIn.account)
   const others = subscribed.filter((path) => tree.find(path) === undefined)
   return [...folders, ...others.map((path) => ({ path, named: null, isSubscribed: true }))]
 }

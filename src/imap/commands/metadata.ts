@@ -53,9 +53,9 @@ async function setMetadata(session: ImapSession, { mailbox, values }: MetadataCh
   for (const [entry, value] of values) assertAllowed(entry, value, mailbox.length === 0)
   const named = targetOf(session, mailbox)
   await app.db.write((tx) => {
-    if (named !== null && app.store.views.head(named.folder.n, tx) === undefined)
+    if (named !== null && app.store.programs.views.head(named.folder.n, tx) === undefined)
       throw no('NONEXISTENT', 'There is no such mailbox.')
-    if (!app.store.annotations.change(tx, signedIn.account, named?.folder.n ?? null, values))
+    if (!app.store.programs.annotations.change(tx, signedIn.account, named?.folder.n ?? null, values))
       throw no('METADATA TOOMANY', `There are at most ${ANNOTATIONS_MAX} entries.`)
   })
   const change = { folder: named?.folder.n ?? null, entries: [...values.keys()], by: session }

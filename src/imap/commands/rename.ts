@@ -14,14 +14,14 @@ async function moveInbox(session: ImapSession, inbox: number, path: string): Pro
     const id = createPath(session, tx, path)
     const { n } = readTree(session, tx).folders.find(({ folder }) => folder.id === id)!.folder
     // INBOX keeps its annotations, and the new folder has them as well (RFC 5464 §3.1).
-    app.store.annotations.copy(tx, signedIn.account, inbox, n)
+    app.store.programs.annotations.copy(tx, signedIn.account, inbox, n)
     return n
   })
   const current = await app.views.current(inbox)
   for (const uids of piecesOf(current?.view.ranges() ?? [], COPY_PIECE)) {
     // A client that has gone does not end it halfway.
     if (!session.isClosed) session.assertRunning()
-    await app.store.moves.move(signedIn.account, { from: inbox, to, uids })
+    await app.store.programs.moves.move(signedIn.account, { from: inbox, to, uids })
   }
 }
 
@@ -33,7 +33,7 @@ async function renameFolder(session: ImapSession, id: string, path: string): Pro
   await app.db.write((tx) => {
     const known = parent === undefined ? null : readTree(session, tx).find(parent)?.folder.id
     const parentId = known === undefined ? createPath(session, tx, parent!) : known
-    app.store.folderEdits.updateIn(tx, signedIn.account, id, { name, parentId })
+    app.store.edit.folders.updateIn(tx, signedIn.account, id, { name, parentId })
   })
 }
 

@@ -99,7 +99,7 @@ async function prepare(
   const current = await app.views.current(folder.n)
   if (current === undefined) throw no('NONEXISTENT', 'There is no such mailbox.')
   await app.db.durable(session.signedIn.account.n)
-  const keywords = plainKeywords(app.store.mail.keywordsInUse(signedIn.account.n, KEYWORDS_NAMED))
+  const keywords = plainKeywords(app.store.programs.mail.keywordsInUse(signedIn.account.n, KEYWORDS_NAMED))
   const release = app.views.hold(folder.n, current)
   const recent = recentOf(session, folder.n, current.uidNext, isReadOnly)
   return new SelectedFolder({ path, folder, isReadOnly, current, recent, keywords, release })
@@ -114,7 +114,7 @@ function recentOf(
 ): NumberRange[] {
   if (isRev2) return []
   // Read now: other sessions may have taken them since the name was looked up.
-  const stored = app.store.views.status(signedIn.account, n)?.recentFrom ?? uidNext
+  const stored = app.store.programs.views.status(signedIn.account, n)?.recentFrom ?? uidNext
   const from = app.views.recentFrom(n, stored)
   const first = isReadOnly ? from : app.views.takeRecent(n, from, uidNext)
   return first < uidNext ? [[first, uidNext - 1]] : []
@@ -126,7 +126,7 @@ async function describe(session: ImapSession, path: string, name: Buffer): Promi
   session.say(`* ${view.count} EXISTS\r\n`)
   if (!isRev2) {
     session.say(`* ${folder.recentCount} RECENT\r\n`)
-    const unseen = view.count === 0 || isUidOnly(session) ? null : await app.store.views.firstUnseen(n)
+    const unseen = view.count === 0 || isUidOnly(session) ? null : await app.store.programs.views.firstUnseen(n)
     const sequence = unseen === null ? 0 : view.sequenceOf(unseen)
     if (sequence > 0) session.say(`* OK [UNSEEN ${sequence}] First unseen message.\r\n`)
   } else {
@@ -182,7 +182,7 @@ export const close = command({
     const mayExpunge = !folder.isReadOnly && mayDo(signedIn.access, 'write')
     leave(session)
     if (!mayExpunge) return undefined
-    const { uids, modSeq } = await app.store.moves.expunge(signedIn.account, folder.n, null, signal)
+    const { uids, modSeq } = await app.store.programs.moves.expunge(signedIn.account, folder.n, null, signal)
     return uids.length > 0 && session.usesCondstore ? ok('Closed.', `HIGHESTMODSEQ ${modSeq}`) : undefined
   },
 })

@@ -18,7 +18,7 @@ export async function sayStatus(
   items: readonly StatusItem[],
 ): Promise<void> {
   const { store, db } = session.app
-  const sums = items.some((item) => SUMS.has(item)) ? await store.views.sums(folder.n) : null
+  const sums = items.some((item) => SUMS.has(item)) ? await store.programs.views.sums(folder.n) : null
   const recent = items.includes('RECENT') ? await recentOf(session, folder) : 0
   // RFC 7162 §3.1.1: asking for it enables it.
   if (items.includes('HIGHESTMODSEQ')) session.enableCondstore()
@@ -42,7 +42,7 @@ export async function sayStatus(
 
 /** Messages that would be \Recent; UIDs that were skipped, or whose messages are gone, are none. */
 async function recentOf({ app }: ImapSession, { n, uidNext, recentFrom }: FolderStatus): Promise<number> {
-  return app.store.views.countFrom(n, app.views.recentFrom(n, recentFrom), uidNext)
+  return app.store.programs.views.countFrom(n, app.views.recentFrom(n, recentFrom), uidNext)
 }
 
 function readStatus(cursor: Cursor): { name: Buffer; items: StatusItem[] } {

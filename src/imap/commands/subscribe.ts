@@ -19,13 +19,13 @@ async function change(session: ImapSession, name: Buffer, isSubscribed: boolean)
   const path = pathOfName(session, name)
   const folder = readTree(session).find(path)?.folder
   if (folder !== undefined && folder.isSubscribed !== isSubscribed)
-    await app.store.folderEdits.update(account, folder.id, { isSubscribed }, () => {})
+    await app.store.edit.folders.update(account, folder.id, { isSubscribed }, () => {})
   if (folder === undefined && isSubscribed) {
     assertPossible(path)
-    const isAdded = await app.db.write((tx) => app.store.subscribedNames.add(tx, account, path))
+    const isAdded = await app.db.write((tx) => app.store.programs.names.add(tx, account, path))
     if (!isAdded) throw no('LIMIT', 'The mailbox has too many subscriptions.')
   }
-  if (!isSubscribed) await app.db.write((tx) => app.store.subscribedNames.remove(tx, account, path))
+  if (!isSubscribed) await app.db.write((tx) => app.store.programs.names.remove(tx, account, path))
   return undefined
 }
 

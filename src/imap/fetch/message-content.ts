@@ -21,7 +21,10 @@ const TOGETHER_BYTES = 64 * 1024
 
 /** Where messages are read: a session, or the thread that searches. */
 export interface MailSource {
-  readonly app: { readonly store: { readonly mail: MailReads }; readonly inspector: Pick<Inspector, 'read'> }
+  readonly app: {
+    readonly store: { readonly programs: { readonly mail: MailReads } }
+    readonly inspector: Pick<Inspector, 'read'>
+  }
 }
 
 /** What to read for a page of entries. */
@@ -56,7 +59,7 @@ export class MessagePage {
     needs: ContentNeeds,
     labels: ReadonlyMap<number, string[]>,
   ) {
-    const { mail } = source.app.store
+    const { mail } = source.app.store.programs
     const numbers = entries.map(({ message }) => message)
     this.#source = source
     this.#order = numbers
@@ -113,7 +116,7 @@ export class MessagePage {
   smallServed(message: number, plan: ServedBytes): Uint8Array | undefined {
     const content = this.#contents.get(message)
     if (content === undefined || content.sizeBytes > SMALL_CONTENT_BYTES) return undefined
-    if (!this.#wholes.has(message)) this.#wholes = this.#source.app.store.mail.small(this.#together(message))
+    if (!this.#wholes.has(message)) this.#wholes = this.#source.app.store.programs.mail.small(this.#together(message))
     const whole = this.#wholes.get(message)
     return whole && servedBytes(plan, whole.subarray(plan.start, plan.end))
   }
@@ -133,7 +136,7 @@ export class MessagePage {
   }
 
   #content(message: number): MailContent | undefined {
-    return this.#contents.get(message) ?? this.#source.app.store.mail.contents([message]).get(message)
+    return this.#contents.get(message) ?? this.#source.app.store.programs.mail.contents([message]).get(message)
   }
 
   async #outline(message: number): Promise<{ root: Part; headers: KeptHeaders } | undefined> {
@@ -141,7 +144,7 @@ export class MessagePage {
     const content = known === undefined ? this.#content(message) : undefined
     if (content === undefined) return known
     const { app } = this.#source
-    const load = () => readFully(app.store.mail.bytes(content, 0, content.sizeBytes), content.sizeBytes)
+    const load = () => readFully(app.store.programs.mail.bytes(content, 0, content.sizeBytes), content.sizeBytes)
     const { message: parsed } = await app.inspector.read(content.sizeBytes, load)
     const outlined = {
       root: parsed.structure ?? plainRoot(content.sizeBytes),
@@ -156,7 +159,7 @@ export class MessagePage {
     const content = this.#content(message)
     return content === undefined
       ? new Uint8Array(0)
-      : readFully(this.#source.app.store.mail.bytes(content, start, end), end - start)
+      : readFully(this.#source.app.store.programs.mail.bytes(content, start, end), end - start)
   }
 
   /** The served bytes of a section, whole. */
@@ -167,7 +170,7 @@ export class MessagePage {
   /** Reads a message whole. @throws DamagedContent */
   async verify(message: number): Promise<void> {
     const content = this.#content(message)
-    if (content !== undefined) await this.#source.app.store.mail.open(content, 0, content.sizeBytes)
+    if (content !== undefined) await this.#source.app.store.programs.mail.open(content, 0, content.sizeBytes)
   }
 
   /**
@@ -178,7 +181,7 @@ export class MessagePage {
     const content = this.#content(message)
     return content === undefined
       ? servedPieces(plan, [])
-      : servedPieces(plan, await this.#source.app.store.mail.open(content, plan.start, plan.end))
+      : servedPieces(plan, await this.#source.app.store.programs.mail.open(content, plan.start, plan.end))
   }
 }
 

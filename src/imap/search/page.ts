@@ -17,7 +17,9 @@ import { matchContent } from './message-text.ts'
 
 /** Where a search reads: the first thread, or the search thread. */
 export interface SearchSource extends MailSource {
-  readonly app: MailSource['app'] & { readonly store: { readonly views: Pick<FolderViews, 'entries'> } }
+  readonly app: MailSource['app'] & {
+    readonly store: { readonly programs: { readonly views: Pick<FolderViews, 'entries'> } }
+  }
 }
 
 /** UIDs of a session's view, and the sequence number of the first of each range. */
@@ -98,7 +100,7 @@ class SearchedPage {
   /** @returns the last UID that was looked at: content is read only until the time has expired */
   async look(ranges: readonly NumberRange[], isOver: () => boolean): Promise<number> {
     const { folder } = this.#task
-    const { views } = this.#source.app.store
+    const { views } = this.#source.app.store.programs
     const wanted = ranges.map(([first, last]) => ({ first, last }))
     const all = views.entries(folder, wanted, AT_ONCE).map((entry) => this.#factsOf(entry))
     await this.#narrow(all)
@@ -139,7 +141,7 @@ class SearchedPage {
   }
 
   #addRows(open: readonly MessageFacts[]): void {
-    const { mail } = this.#source.app.store
+    const { mail } = this.#source.app.store.programs
     const labelled = open.filter(({ entry }) => (entry.flags & ENTRY_FLAGS.labelled) !== 0)
     const labels = this.#kinds.labels ? mail.labels(labelled.map(({ entry }) => entry.message)) : null
     const rows = this.#kinds.ids ? mail.rows(open.map(({ entry }) => entry.message)) : null

@@ -18,7 +18,9 @@ const ELSEWHERE = 50
 
 /** Where scores are read. */
 export interface ScoredSource extends MailSource {
-  readonly app: MailSource['app'] & { readonly store: { readonly views: Pick<FolderViews, 'entries'> } }
+  readonly app: MailSource['app'] & {
+    readonly store: { readonly programs: { readonly views: Pick<FolderViews, 'entries'> } }
+  }
 }
 
 const AT_ONCE = 100
@@ -34,7 +36,7 @@ export async function scoresOf(
   const scores = new Map(uids.map((uid) => [uid, 1]))
   for (const ranges of piecesOfRanges(rangesOf(uids.toSorted((a, b) => a - b)), AT_ONCE)) {
     const wantedRanges = ranges.map(([first, last]) => ({ first, last }))
-    const entries = source.app.store.views.entries(folder, wantedRanges, AT_ONCE)
+    const entries = source.app.store.programs.views.entries(folder, wantedRanges, AT_ONCE)
     const needs = { rows: false, labels: false, headers: true, structure: false }
     const content = new MessagePage(source, entries, needs, new Map())
     for (const { uid, message } of entries) {

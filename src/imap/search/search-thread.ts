@@ -41,7 +41,7 @@ function sourceOf({ mail: mailFile, blobs }: SearchFiles): SearchSource {
       return readMessage(await load())
     },
   }
-  const source = { app: { store: { views: new FolderViews(reads), mail }, inspector } }
+  const source = { app: { store: { programs: { views: new FolderViews(reads), mail } }, inspector } }
   sources.set(mailFile, source)
   return source
 }
@@ -68,7 +68,7 @@ export async function pageTask({ files, task }: FileTask<PageTask>): Promise<unk
 
 /** Numbers of the messages with the words, ascending; null when the text has none. */
 export async function wordsTask({ files, task }: FileTask<WordsTask>): Promise<unknown> {
-  const found = await handingOn(() => sourceOf(files).app.store.mail.withWords(task.account, task))
+  const found = await handingOn(() => sourceOf(files).app.store.programs.mail.withWords(task.account, task))
   if (found === null) return null
   const numbers = Float64Array.from(found).sort()
   return transferred(numbers, [numbers.buffer])

@@ -87,7 +87,7 @@ class FetchAhead {
     const first = folder.view.uidAt(sequence)
     const last = folder.view.uidAt(Math.min(sequence + count - 1, folder.view.count))
     const version = versionOf(app.db)
-    const entries = app.store.views.entries(folder.n, [{ first, last }], count)
+    const entries = app.store.programs.views.entries(folder.n, [{ first, last }], count)
     const labels = needs.labels ? labelsOf(session, entries) : new Map<number, string[]>()
     const content = new MessagePage(session, entries, needs, labels)
     const byUid = new Map(entries.map((entry) => [entry.uid, entry]))

@@ -19,7 +19,7 @@ export async function fetchNew(
   const plan = planFetch(items, [])
   const slice = new TimeSlice()
   for (const ranges of piecesOfRanges(uids, FETCH_PAGE)) {
-    const entries = app.store.views.entries(
+    const entries = app.store.programs.views.entries(
       folder.n,
       ranges.map(([first, last]) => ({ first, last })),
       FETCH_PAGE,

@@ -38,7 +38,7 @@ function renamed(path: string, inbox: string): string {
 
 /** The current folders of the session's mailbox. */
 export function readTree(session: ImapSession, reader?: Reader): FolderTree {
-  return new FolderTree(session.app.store.views.statuses(session.signedIn.account, reader))
+  return new FolderTree(session.app.store.programs.views.statuses(session.signedIn.account, reader))
 }
 
 /** The path of a name as the client wrote it. @throws CommandFailure when it is no valid form of the session's encoding */

@@ -40,14 +40,14 @@ export class MailboxEvents {
 
   #readFolders(): Map<number, KnownMailbox> {
     const { app, signedIn } = this.#session
-    const { folders } = new FolderTree(app.store.views.statuses(signedIn.account))
+    const { folders } = new FolderTree(app.store.programs.views.statuses(signedIn.account))
     return new Map(folders.map(({ path, folder }) => [folder.n, { ...folder, name: path }]))
   }
 
   #readNames(): Set<string> {
     const { app, signedIn } = this.#session
     const paths = new Set([...this.#known.values()].map(({ name }) => name))
-    return new Set(app.store.subscribedNames.list(signedIn.account).filter((path) => !paths.has(path)))
+    return new Set(app.store.programs.names.list(signedIn.account).filter((path) => !paths.has(path)))
   }
 
   /** STATUS of the mailboxes whose messages are watched (NOTIFY SET STATUS). */

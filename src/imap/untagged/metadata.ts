@@ -12,7 +12,7 @@ export const SPECIAL_USE_ENTRY = '/private/specialuse'
 
 /** All entries in ascending order. @param named null for the server: the annotations of the mailbox itself */
 export function annotationsOf({ app, signedIn }: ImapSession, named: NamedFolder | null): AnnotationValues {
-  const stored = app.store.annotations.list(signedIn.account, named?.folder.n ?? null)
+  const stored = app.store.programs.annotations.list(signedIn.account, named?.folder.n ?? null)
   const use = named === null ? null : specialUseOf(named.folder.role)
   return use === null ? stored : new Map([...stored, [SPECIAL_USE_ENTRY, Buffer.from(use)]])
 }

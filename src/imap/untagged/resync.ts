@@ -18,7 +18,7 @@ const PAGE = 500
 /** UIDs that left the selected folder after a modification number, as far as the client may know them. */
 export function vanishedSince(session: ImapSession, { modSeq, uids }: ResyncFrom): NumberRange[] {
   const { folder, app } = session
-  const recorded = app.store.views.expungedSince(folder.n, modSeq)
+  const recorded = app.store.programs.views.expungedSince(folder.n, modSeq)
   // What is no longer recorded is answered with everything that is not there: RFC 7162 §3.2.5.1 allows it.
   const gone: NumberRange[] =
     recorded === null
@@ -39,7 +39,10 @@ export async function resync(session: ImapSession, from: ResyncFrom): Promise<vo
   if (vanished.length > 0) session.say(`* VANISHED (EARLIER) ${formatRanges(vanished)}\r\n`)
   await slice.pause()
   for (let after = 0; ; ) {
-    const page = await app.store.views.changedSince(signedIn.account, folder.n, from.modSeq, { after, limit: PAGE })
+    const page = await app.store.programs.views.changedSince(signedIn.account, folder.n, from.modSeq, {
+      after,
+      limit: PAGE,
+    })
     await app.db.durable(session.signedIn.account.n)
     const labels = labelsOf(session, page)
     await slice.pause()

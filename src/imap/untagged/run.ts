@@ -115,7 +115,7 @@ class FolderSearch {
   /** One statement instead of pages: what the candidates are is known, or a scan of the entries tells it. */
   async byEntries(condition: EntryCondition): Promise<SearchOutcome> {
     const session = this.#session
-    const { views } = session.app.store
+    const { views } = session.app.store.programs
     const { n } = this.#folder
     const found = condition.kind === 'all' ? null : await views.matchingUids(n, condition)
     // Messages that are gone are not found, also when that has not been announced yet.
@@ -231,12 +231,12 @@ class FolderSearch {
     const answer = { condition: 'NO', code: 'CORRUPTION', text: damageSentence(uids) } as const
     session.say(formatAnswer('*', answer))
     const { store } = session.app
-    const entries = store.views.entries(
+    const entries = store.programs.views.entries(
       this.#folder.n,
       rangesOf(uids).map(([first, last]) => ({ first, last })),
       uids.length,
     )
-    void store.mail
+    void store.programs.mail
       .review(entries.map(({ message }) => message))
       .catch((error: unknown) => session.logError(error, 'SEARCH'))
   }

@@ -128,7 +128,7 @@ interface FlagsOptions {
 async function announceFlags(session: ImapSession, { since, until, withUid }: FlagsOptions): Promise<void> {
   const { folder, app, signedIn } = session
   for (let after = 0; ; ) {
-    const page = await app.store.views.changedSince(signedIn.account, folder.n, since, { after, limit: PAGE })
+    const page = await app.store.programs.views.changedSince(signedIn.account, folder.n, since, { after, limit: PAGE })
     await app.db.durable(session.signedIn.account.n)
     const changed = page.filter(({ uid, modSeq }) => uid <= until && folder.own.get(uid) !== modSeq)
     const labels = labelsOf(session, changed)
@@ -147,7 +147,9 @@ async function announceFlags(session: ImapSession, { since, until, withUid }: Fl
 /** Keywords of the messages of entries, by number of the message. */
 export function labelsOf(session: ImapSession, entries: readonly FolderEntry[]): Map<number, string[]> {
   const labelled = entries.filter(({ flags }) => (flags & ENTRY_FLAGS.labelled) !== 0)
-  return labelled.length === 0 ? new Map() : session.app.store.mail.labels(labelled.map(({ message }) => message))
+  return labelled.length === 0
+    ? new Map()
+    : session.app.store.programs.mail.labels(labelled.map(({ message }) => message))
 }
 
 export interface FlagsToSay {

@@ -12,7 +12,7 @@ export async function checkBacklog(app: DoctorDeps): Promise<Finding[]> {
   const { queued, oldestDueAt } = await app.outbound.queue.entries.depth()
   const { undispatched, pending, lagMs } = await app.eventDispatch.backlog()
   const late = oldestDueAt === null ? 0 : app.clock.now() - oldestDueAt
-  const unprepared = app.store.outlining.left()
+  const unprepared = app.store.upkeep.outlining.left()
   return [queueFinding(queued, late), webhookFinding(undispatched + pending, lagMs), outlineFinding(unprepared)]
 }
 

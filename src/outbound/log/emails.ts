@@ -68,10 +68,10 @@ export class Emails {
     db,
     clock,
     store,
-  }: Pick<OutboundDeps, 'db' | 'clock'> & { store: { counters: Pick<Counters, 'count'> } }) {
+  }: Pick<OutboundDeps, 'db' | 'clock'> & { store: { log: { counters: Pick<Counters, 'count'> } } }) {
     this.#db = db
     this.#clock = clock
-    this.#counters = store.counters
+    this.#counters = store.log.counters
   }
 
   /** Inserts a message and a pending delivery per recipient in a unit of work. */

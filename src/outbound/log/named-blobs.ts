@@ -6,7 +6,7 @@ import type { KeptContents } from './kept-contents.ts'
 
 /** The hashes among `hashes` that a row refers to, as hex. */
 export async function namedBlobs(
-  { messages, removed, uploads, drafts }: Pick<Store, 'messages' | 'removed' | 'uploads' | 'drafts'>,
+  { read: { messages }, edit: { removed, uploads, drafts } }: Pick<Store, 'read' | 'edit'>,
   { emails, keptContents }: { emails: Pick<Emails, 'namedBlobs'>; keptContents: Pick<KeptContents, 'namedBlobs'> },
   hashes: Uint8Array[],
 ): Promise<Set<string>> {

@@ -22,8 +22,11 @@ export interface SendLimit {
 /** An access token for the SMTP server of an outside account, or why there is none. */
 export type MailTokenAnswer = { kind: 'given'; token: string } | { kind: 'refused' | 'failed'; text: string }
 
-/** @param remoteAccountId `racc_…` */
-export type MailTokenOf = (remoteAccountId: string, signal: AbortSignal) => Promise<MailTokenAnswer>
+/** Access tokens of outside accounts that sign in by consent. */
+export interface MailTokens {
+  /** @param remoteAccountId `racc_…` */
+  of(remoteAccountId: string, signal: AbortSignal): Promise<MailTokenAnswer>
+}
 
 export interface OutboundDeps {
   db: Db

@@ -56,7 +56,7 @@ export class VacationReplies {
     let isDue = false
     for (const copy of copies) {
       const at = guard.isHeld() ? trustedClock.now() : copy.message.receivedAt
-      if (store.vacations.enqueueReply(tx, copy, at)) isDue = true
+      if (store.delivery.vacations.enqueueReply(tx, copy, at)) isDue = true
     }
     if (isDue) tx.afterCommit(() => notifier.notify('deliver'))
   }
@@ -77,7 +77,7 @@ export class VacationReplies {
     const { store, log } = this.#deps
     let sent = 0
     for (let after = 0; ; ) {
-      const page = store.vacations.dueReplies(after, PAGE)
+      const page = store.delivery.vacations.dueReplies(after, PAGE)
       for (const answer of page) {
         try {
           if (await this.#answer(answer)) sent++
@@ -94,7 +94,7 @@ export class VacationReplies {
     const { db, store, emails, queue, suppressions, notifier } = this.#deps
     const email = await this.#prepare(due).catch((error: unknown) => this.#dropInvalid(error))
     return db.write((tx) => {
-      if (!store.vacations.complete(tx, due.n) || email === null) return false
+      if (!store.delivery.vacations.complete(tx, due.n) || email === null) return false
       if (suppressions.of(tx, email.teamId, email.recipients).size > 0) return false
       const accepted = emails.insert(tx, email)
       queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
@@ -122,11 +122,11 @@ export class VacationReplies {
     // docs/design/mailbox.md §13: agents send no vacation responses.
     if (mailbox?.status !== 'active' || mailbox.isAgent) return null
     const account = { n: due.account }
-    const response = due.script === null ? store.vacations.get(account) : responseOf(due.script)
+    const response = due.script === null ? store.delivery.vacations.get(account) : responseOf(due.script)
     if (!isActiveAt(response, due.createdAt)) return null
     const to = this.#responseAddress(due.to)
     if (to === null) return null
-    const identities = store.identities.list(account)
+    const identities = store.sending.identities.list(account)
     const identity = identities.find(({ id }) => id === due.identityId) ?? identities[0]!
     if (!directory.aliases.mayWriteAs(db.read, mailbox, identity.email)) return null
     return this.#compose(mailbox, { due, response, identity, to })

@@ -8,6 +8,7 @@ import { placeholders } from '../../db/sql-text.ts'
 import { integer, key, type RecordOf, table, text, time } from '../../db/table.ts'
 import { checkName } from '../../directory/keys/teams.ts'
 import type { OutboundDeps } from '../model/deps.ts'
+import { ownProviders } from './row.ts'
 
 export type GroupStrategy = 'weighted' | 'round_robin' | 'failover'
 
@@ -49,20 +50,13 @@ export interface GroupChange {
   members?: readonly MemberInput[]
 }
 
-export interface GroupsDeps extends OutboundDeps {
-  /** Filters the ids to the sending accounts of the team. */
-  ownProviders(reader: Reader, teamId: string, ids: readonly string[]): Set<string>
-  /** The address of a mailbox whose send_scope names the group. */
-  namedBy(tx: Tx, teamId: string, groupId: string): string | undefined
-}
-
 export const NAME_MAX = 100
 const WHAT = 'delivery group'
 
 export class Groups {
-  readonly #deps: GroupsDeps
+  readonly #deps: OutboundDeps
 
-  constructor(deps: GroupsDeps) {
+  constructor(deps: OutboundDeps) {
     this.#deps = deps
   }
 
@@ -131,7 +125,7 @@ export class Groups {
       const current = this.get(teamId, id, tx)
       if (current === undefined) throw notFound(WHAT)
       precondition(current)
-      const mailbox = this.#deps.namedBy(tx, teamId, id)
+      const mailbox = this.#deps.directory.mailboxes.namingInScope(tx, teamId, id)
       if (mailbox !== undefined) {
         const message = `The delivery group is still used by the send_scope of ${mailbox}.`
         throw new ProductError('conflict', message, { issues: [{ field: 'send_scope', code: 'in_use', message }] })
@@ -185,7 +179,7 @@ export class Groups {
   }
 
   #setMembers(tx: Tx, teamId: string, group: number, members: readonly MemberInput[]): void {
-    const own = this.#deps.ownProviders(
+    const own = ownProviders(
       tx,
       teamId,
       members.map(({ providerId }) => providerId),

@@ -1,27 +1,17 @@
-// The health of sending accounts: background checks, tests on demand, and results of hand-overs.
+// The health of sending accounts: what the results of checks and hand-overs change.
 
 import { MINUTE_MS } from '../../base/durations.ts'
 import type { Tx } from '../../db/db.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import type { Provider, ProviderStatus, RemoteReply } from '../model/records.ts'
-import type { CheckResult, OpenTransport, Stage } from '../model/transport.ts'
+import type { CheckResult, Stage } from '../model/transport.ts'
 import { listProviders } from './row.ts'
 import { checked, countsAsFailure, FAILURES_MAX } from './status.ts'
 
 /** Delay in ms before an account in `error` is checked again; it doubles up to the maximum. */
 const RECHECK_MS = 15 * MINUTE_MS
 const RECHECK_MAX_MS = 4 * 60 * MINUTE_MS
-/** Maximum number of concurrent background checks; they mostly wait for the network. */
-export const CHECKS_MAX = 50
 export const REASON_MAX = 300
-/** The result reported to the team for an internal error; the log has the details. */
-const INTERNAL_ERROR: CheckResult = {
-  success: false,
-  stage: 'connect',
-  smtpCode: null,
-  message: 'The account could not be checked; the log of the appliance has the cause.',
-}
-
 /** A test result, its duration and its end time, in ms. */
 export interface Tested {
   result: CheckResult
@@ -29,18 +19,12 @@ export interface Tested {
   testedAt: number
 }
 
-interface Deps extends OutboundDeps {
-  openTransport: OpenTransport
-}
-
 export class Health {
-  readonly #deps: Deps
+  readonly #deps: OutboundDeps
   /** Accounts with no recorded failures, so that a success needs no write per message. */
   readonly #clean = new Set<number>()
-  /** Background checks in progress, by account and connection version. */
-  readonly #underway = new Map<string, Promise<void>>()
 
-  constructor(deps: Deps) {
+  constructor(deps: OutboundDeps) {
     this.#deps = deps
   }
 
@@ -49,6 +33,12 @@ export class Health {
     const { read } = this.#deps.db
     const row = read.get<{ working: number }>(`SELECT count(*) AS working FROM providers WHERE status = 'active'`)
     return { working: row!.working, troubled: listProviders(read, `WHERE status IN ('error', 'pending') ORDER BY n`) }
+  }
+
+  /** The accounts whose check is due, at most `limit`. */
+  due(limit: number): Provider[] {
+    const rest = 'WHERE check_due_at <= ? ORDER BY check_due_at LIMIT ?'
+    return listProviders(this.#deps.db.read, rest, [this.#deps.clock.now(), limit])
   }
 
   /** Runs the due background checks right after the commit. */
@@ -87,35 +77,6 @@ export class Health {
          check_wait_ms = NULL, updated_at = ? WHERE n = ?`,
       [this.#deps.clock.now(), n],
     )
-  }
-
-  /** Tests the account now and updates its status from the result. */
-  async test(provider: Provider, to: string | null): Promise<Tested> {
-    const tested = await this.#runCheck(provider, to)
-    await this.#deps.db.write((tx) => this.#apply(tx, provider, tested))
-    return tested
-  }
-
-  /**
-   * Starts the due checks in parallel and waits until no check is in progress.
-   * @param signal aborts on shutdown: later results are discarded, and the checks run again after the next start
-   * @returns the number of checks started
-   */
-  async checkDue(signal?: AbortSignal): Promise<number> {
-    const due = listProviders(this.#deps.db.read, 'WHERE check_due_at <= ? ORDER BY check_due_at LIMIT ?', [
-      this.#deps.clock.now(),
-      CHECKS_MAX,
-    ])
-    if (signal?.aborted) return 0
-    const idle = due.filter((provider) => !this.#underway.has(keyOf(provider)))
-    const begun = idle.slice(0, CHECKS_MAX - this.#underway.size)
-    for (const provider of begun) {
-      const key = keyOf(provider)
-      const check = this.#checkOne(provider, signal).finally(() => this.#underway.delete(key))
-      this.#underway.set(key, check)
-    }
-    await Promise.all(this.#underway.values())
-    return begun.length
   }
 
   /**
@@ -172,42 +133,12 @@ export class Health {
     })
   }
 
-  async #checkOne(provider: Provider, signal: AbortSignal | undefined): Promise<void> {
-    const tested = await this.#runCheck(provider, null)
-    if (signal?.aborted) return
-    try {
-      await this.#deps.db.write((tx) => this.#apply(tx, provider, tested))
-    } catch (error) {
-      // The check stays due.
-      this.#deps.log.error(
-        { event: 'provider.result_not_stored', err: error, provider: provider.id },
-        'Check result not stored; will check again',
-      )
-    }
-  }
-
-  async #runCheck(provider: Provider, to: string | null): Promise<Tested> {
-    const { clock, openTransport, log } = this.#deps
-    const began = clock.now()
-    let result = INTERNAL_ERROR
-    try {
-      result = await (await openTransport(provider)).check(to)
-    } catch (error) {
-      log.error(
-        { event: 'provider.check_failed', err: error, provider: provider.id },
-        'Sending account could not be checked',
-      )
-    }
-    const testedAt = clock.now()
-    return { result, latencyMs: testedAt - began, testedAt }
-  }
-
-  #apply(tx: Tx, provider: Provider, { result, testedAt }: Tested): void {
+  /** Stores the result of a check, unless the connection has changed during it. */
+  apply(tx: Tx, provider: Provider, { result, testedAt }: Tested): void {
     const row = tx.get<{ status: ProviderStatus }>(
       'UPDATE providers SET last_tested_at = ? WHERE n = ? AND connection_version = ? RETURNING status',
       [testedAt, provider.n, provider.connectionVersion],
     )
-    // The connection changed during the check, so the result is obsolete.
     if (row === undefined) return
     const status = checked(row.status, result)
     if (result.success) {
@@ -236,10 +167,6 @@ export class Health {
       [RECHECK_MS, RECHECK_MAX_MS, now, RECHECK_MS, RECHECK_MAX_MS, provider.n, now],
     )
   }
-}
-
-function keyOf({ id, connectionVersion }: Provider): string {
-  return `${id} ${connectionVersion}`
 }
 
 function reasonOf(stage: Stage, text: string): string {

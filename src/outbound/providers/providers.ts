@@ -5,13 +5,12 @@ import { newId } from '../../base/ids.ts'
 import type { Reader, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { RowCache } from '../../db/row-cache.ts'
-import { placeholders, Where } from '../../db/sql-text.ts'
-import { checkEmail } from '../../mime/compose/draft-rules.ts'
+import { Where } from '../../db/sql-text.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import { PROVIDERS, type Provider, type ProviderStatus, type ProviderType } from '../model/records.ts'
-import type { OpenTransport } from '../model/transport.ts'
 import { type ConnectedAccount, Connections } from './connections.ts'
-import { Health, type Tested } from './health.ts'
+import type { Groups } from './groups.ts'
+import { Health } from './health.ts'
 import {
   checkChange,
   mergeQuotas,
@@ -28,7 +27,6 @@ import { findProvider, listProviders } from './row.ts'
 import { activated, allowedActions, reconnected, whyNot } from './status.ts'
 
 export type { ConnectedAccount } from './connections.ts'
-export type { Tested } from './health.ts'
 export type { NewProvider, ProviderChange, QuotaInput, QuotasInput } from './input.ts'
 export { type AllowedActions, allowedActions } from './status.ts'
 
@@ -49,11 +47,8 @@ export interface ProviderStats {
   byStatus: Record<ProviderStatus, number>
 }
 
-export interface ProvidersDeps extends OutboundDeps {
-  /** Opens the transport of an account for checks and tests. */
-  openTransport: OpenTransport
-  /** What references an account: a text such as "the delivery group News", and the referencing field; null if nothing does. */
-  namedBy(tx: Tx, provider: Provider): { field: string; what: string } | null
+interface Deps extends OutboundDeps {
+  groups: Pick<Groups, 'naming'>
 }
 
 /** Maximum number of accounts per team (docs/design/sending.md §1). */
@@ -66,11 +61,11 @@ type Precondition = (current: Provider) => void
 export class Providers {
   readonly health: Health
   readonly connections: Connections
-  readonly #deps: ProvidersDeps
+  readonly #deps: Deps
   /** By team: read for each message that is sent. */
   readonly #switchedOn: RowCache<string, readonly Provider[]>
 
-  constructor(deps: ProvidersDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps
     this.#switchedOn = new RowCache(deps.db, TEAMS_MAX)
     this.health = new Health(deps)
@@ -148,15 +143,6 @@ export class Providers {
     return this.#switchedOn.get(teamId, () => listProviders(this.#deps.db.read, rest, [teamId]))!
   }
 
-  /** The subset of the ids that are accounts of the team. */
-  own(reader: Reader, teamId: string, ids: readonly string[]): Set<string> {
-    const rows = reader.all<{ id: string }>(
-      `SELECT id FROM providers WHERE team_id = ? AND id IN (${placeholders(ids)})`,
-      [teamId, ...ids],
-    )
-    return new Set(rows.map(({ id }) => id))
-  }
-
   stats(teamId: string): ProviderStats {
     const rows = this.#deps.db.read.all<{ type: ProviderType; status: ProviderStatus; count: number }>(
       'SELECT type, status, count(*) AS count FROM providers WHERE team_id = ? GROUP BY type, status',
@@ -225,6 +211,15 @@ export class Providers {
     return this.#find(tx, current.teamId, current.id)!
   }
 
+  /** What references an account, and the referencing field; null if nothing does. */
+  #usedBy(tx: Tx, { teamId, id }: Provider): { field: string; what: string } | null {
+    const { groups, directory } = this.#deps
+    const group = groups.naming(tx, id)
+    if (group !== undefined) return { field: 'members', what: `the delivery group ${group}` }
+    const mailbox = directory.mailboxes.namingInScope(tx, teamId, id)
+    return mailbox === undefined ? null : { field: 'send_scope', what: `the send_scope of ${mailbox}` }
+  }
+
   #removeIn(tx: Tx, { n }: Provider): void {
     tx.run('DELETE FROM providers WHERE n = ?', [n])
     forgetCounts(tx, n)
@@ -234,7 +229,7 @@ export class Providers {
   async remove(teamId: string, id: string, precondition: Precondition = () => {}): Promise<void> {
     await this.#deps.db.write((tx) => {
       const current = this.#allowed(tx, teamId, id, 'delete', precondition)
-      const named = this.#deps.namedBy(tx, current)
+      const named = this.#usedBy(tx, current)
       if (named !== null) {
         const message = `The provider is still used by ${named.what}.`
         throw new ProductError('conflict', message, { issues: [{ field: named.field, code: 'in_use', message }] })
@@ -259,33 +254,6 @@ export class Providers {
       this.health.deactivate(tx, current.n)
       return this.#find(tx, teamId, id)!
     })
-  }
-
-  /**
-   * Tests an account now, and sends a one-line message if an address is given.
-   * @param precondition checks the account before the test
-   * @throws ProductError not_found, conflict (not allowed), validation_error
-   */
-  async test(
-    teamId: string,
-    id: string,
-    to: string | null,
-    precondition: Precondition = () => {},
-  ): Promise<Tested & { provider: Provider }> {
-    const recipient = to === null ? null : checkEmail('to_email', to)
-    const before = this.get(teamId, id)
-    if (before === undefined) throw notFound(WHAT)
-    precondition(before)
-    if (!allowedActions(before).test) throw conflict('The provider is not connected: there is nothing to test.')
-    const tested = await this.health.test(before, recipient)
-    const provider = this.get(teamId, id)
-    if (provider === undefined) throw notFound(WHAT)
-    return { ...tested, provider }
-  }
-
-  /** Decrypts the secrets of an account; null where there is none. */
-  secretsOf(provider: Pick<Provider, 'id'>): { smtpPassword: string | null; refreshToken: string | null } {
-    return this.connections.secretsOf(provider)
   }
 
   /** See {@link Connections.createOAuth}. */

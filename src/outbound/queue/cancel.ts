@@ -32,7 +32,7 @@ export class Cancelling {
    */
   async cancel(account: Account, id: string): Promise<void> {
     const { db, trustedClock, store, emails } = this.#deps
-    const submission = store.submissions.get(account, id)
+    const submission = store.sending.submissions.get(account, id)
     if (submission === undefined) throw notFound('submission')
     const email = emails.byId(submission.emailId)
     if (email === undefined) throw conflict(NOT_PENDING)
@@ -59,7 +59,7 @@ export class Cancelling {
       const at = clock.now()
       this.#cancelIn(tx, email)
       const account = email.mailboxId === null ? undefined : store.accounts.byMailbox(email.mailboxId, tx)
-      const submission = account && store.submissions.byEmail(account, id)
+      const submission = account && store.sending.submissions.byEmail(account, id)
       if (submission) this.#cancelSubmission(tx, account, submission)
       return at
     })
@@ -76,17 +76,17 @@ export class Cancelling {
   }
 
   #cancelSubmission(tx: Tx, account: Account, { id, messageId }: Submission): void {
-    if (!this.#deps.store.submissions.cancel(tx, account, id)) throw conflict(NOT_PENDING)
+    if (!this.#deps.store.sending.submissions.cancel(tx, account, id)) throw conflict(NOT_PENDING)
     if (messageId !== null) this.#toDrafts(tx, account, messageId)
   }
 
   #toDrafts(tx: Tx, account: Account, messageId: string) {
     const { store } = this.#deps
-    const drafts = store.folders.byRole(account.n, 'drafts', tx)
-    store.edits.changeIn(tx, account, [messageId], {
+    const drafts = store.read.folders.byRole(account.n, 'drafts', tx)
+    store.edit.messages.changeIn(tx, account, [messageId], {
       folders: { set: [drafts.id] },
       keywords: { add: ['$draft'] },
     })
-    store.drafts.keepCancelled(tx, account, messageId)
+    store.edit.drafts.keepCancelled(tx, account, messageId)
   }
 }

@@ -23,10 +23,12 @@ interface Deps extends Pick<OutboundDeps, 'clock' | 'outbox'> {
   suppressions: Pick<Suppressions, 'add'>
   meter: Pick<Meter, 'settle'>
   store: {
-    counters: Pick<Counters, 'count'>
-    submissions: {
-      /** Marks the submission of a message as changed for clients of the mailbox. */
-      touch(tx: Tx, emailId: string): unknown
+    log: { counters: Pick<Counters, 'count'> }
+    sending: {
+      submissions: {
+        /** Marks the submission of a message as changed for clients of the mailbox. */
+        touch(tx: Tx, emailId: string): unknown
+      }
     }
   }
 }
@@ -176,7 +178,7 @@ export class DeliveryTransitions {
     if (change !== 0) writes.open.set(row.email, (writes.open.get(row.email) ?? 0) + change)
     const suppressed = this.#suppress(tx, row, transition)
     if (isReported) writes.events.push(eventOf(row, transition, { outcome, at: now, suppressed }))
-    if (row.mailbox_id !== null) this.#deps.store.submissions.touch(tx, row.email_id)
+    if (row.mailbox_id !== null) this.#deps.store.sending.submissions.touch(tx, row.email_id)
   }
 
   #write(tx: Tx, { deliveries, dropped, postponed, open, kept, events }: Writes): void {
@@ -202,7 +204,7 @@ export class DeliveryTransitions {
     const counted = countedAs({ status: row.status, statusReason: row.status_reason }, outcome)
     if (fact === null || counted === null) return
     const provider = row.provider_id === null ? null : { id: row.provider_id, name: row.provider_name }
-    this.#deps.store.counters.count(tx, { ...fact, ...counted, tags: row.tags, provider })
+    this.#deps.store.log.counters.count(tx, { ...fact, ...counted, tags: row.tags, provider })
   }
 
   /** Only messages of the team cause suppressions, not messages of the appliance itself. */

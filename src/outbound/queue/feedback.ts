@@ -137,7 +137,8 @@ export class Feedback {
   #submittedBy(reader: SenderMailbox | undefined, internetMessageId: string): Email | undefined {
     const { store, emails, db } = this.#deps
     const account = reader && store.accounts.byMailbox(reader.id)
-    const submission = account && store.submissions.byInternetId(db.read, account, { internetMessageId, since: 0 })
+    const submission =
+      account && store.sending.submissions.byInternetId(db.read, account, { internetMessageId, since: 0 })
     return submission && emails.byId(submission.emailId)
   }
 

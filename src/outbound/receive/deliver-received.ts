@@ -84,7 +84,7 @@ export class ReceivedDelivery {
       const forward = directory.forwards.settingFor(target.mailboxId, target.rcptTo)
       return forward === undefined || isDiscarded(target.scriptOutcome) ? target : { ...target, forward }
     })
-    if (targets.every(isPlain)) return store.deliver(message, targets, record)
+    if (targets.every(isPlain)) return store.delivery.deliver(message, targets, record)
     const refused = targets.map((): RefusedAddress[] => [])
     for (;;) {
       const planned = targets.map((target, index) => this.#plan(db.read, message, target, refused[index]!))
@@ -107,7 +107,7 @@ export class ReceivedDelivery {
       const { hash, sizeBytes, chunks } = contentOf(message, target)
       if (target.to.length > 0) await store.blobs.put(hash, sizeBytes, chunks)
     }
-    return store.deliver(message, targets, (tx, delivered): Attempt<R> => {
+    return store.delivery.deliver(message, targets, (tx, delivered): Attempt<R> => {
       // Of two messages with an id only one is new, also when they are stored together.
       const isSeen = (target: PlannedTarget) => target.unseen.some((id) => this.#wasSeen(tx, target, id))
       if (targets.some(isSeen)) return tx.undo('seen')
@@ -163,7 +163,7 @@ export class ReceivedDelivery {
 
   #wasSeen(reader: Reader, { mailboxId }: DeliveryTarget, id: string): boolean {
     const { store, clock } = this.#deps
-    return store.scriptIds.has(reader, this.#accountOf(reader, mailboxId), id, clock.now())
+    return store.delivery.scriptIds.has(reader, this.#accountOf(reader, mailboxId), id, clock.now())
   }
 
   /** RFC 7352 §3: in the unit of work that stores the message. */
@@ -171,7 +171,7 @@ export class ReceivedDelivery {
     const { ids = [] } = target.scriptOutcome ?? {}
     if (ids.length === 0 || outcome === 'duplicate' || outcome === 'full') return
     const { store, clock } = this.#deps
-    store.scriptIds.record(tx, this.#accountOf(tx, target.mailboxId), ids, clock.now())
+    store.delivery.scriptIds.record(tx, this.#accountOf(tx, target.mailboxId), ids, clock.now())
   }
 
   #forward(
@@ -207,7 +207,7 @@ export class ReceivedDelivery {
   #limit(tx: Tx, { mailboxId }: DeliveryTarget, recipients: number): string | null {
     const { allowance, clock, meter, store } = this.#deps
     const account = this.#accountOf(tx, mailboxId)
-    if (store.forwarded.countSince(tx, account, clock.now() - DAY_MS) + recipients > FORWARDS_PER_DAY) {
+    if (store.delivery.forwarded.countSince(tx, account, clock.now() - DAY_MS) + recipients > FORWARDS_PER_DAY) {
       return `The mailbox has forwarded to ${FORWARDS_PER_DAY} recipients within a day.`
     }
     const mailbox = this.#deps.directory.mailboxes.byId(mailboxId, tx)!
@@ -229,7 +229,11 @@ export class ReceivedDelivery {
     if (reason !== null) return { reason }
     const account = this.#accountOf(reader, mailbox.id)
     const content = message.inspection.arrivedHash
-    const earlier = store.forwarded.earlier(reader, account, { messageId: identityOf(message), address, content })
+    const earlier = store.delivery.forwarded.earlier(reader, account, {
+      messageId: identityOf(message),
+      address,
+      content,
+    })
     if (earlier === 'same_content') return 'done'
     if (earlier === 'other_content') return { reason: 'This message was forwarded there before (mail loop).' }
     if (suppressions.of(reader, mailbox.teamId, [address]).size === 0) return 'new'
@@ -271,7 +275,7 @@ export class ReceivedDelivery {
     const accepted = emails.insert(tx, email)
     meter.hold(tx, mailbox.teamId, accepted.deliveries.length)
     queue.add(tx, accepted.email, accepted.deliveries, email.queuedAt)
-    store.forwarded.record(tx, this.#accountOf(tx, mailbox.id), {
+    store.delivery.forwarded.record(tx, this.#accountOf(tx, mailbox.id), {
       messageId: identityOf(message),
       content: message.inspection.arrivedHash,
       addresses: to,

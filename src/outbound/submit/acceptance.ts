@@ -133,7 +133,7 @@ export class Acceptance {
   #foreignSender(tx: Tx, { mailbox, account }: SendingMailbox, { from, identityId }: Ready): ProductError | null {
     const { directory, store } = this.#deps
     const isOwn = directory.aliases.mayWriteAs(tx, mailbox, from.email)
-    if (isOwn && store.identities.has(tx, account, identityId!)) return null
+    if (isOwn && store.sending.identities.has(tx, account, identityId!)) return null
     return foreignSender(directory.aliases.ownAddresses(tx, mailbox))
   }
 
@@ -153,7 +153,7 @@ export class Acceptance {
     const { hash, sizeBytes, message: read } = written
     // Each delivery has an address of its own; a submission shows the one of its first recipient.
     const mailFrom = message.returnPath ?? bounceAddress(vault, config, deliveries[0]!.n)
-    const kept = store.sentCopies.record(tx, account, {
+    const kept = store.sending.copies.record(tx, account, {
       emailId: email.id,
       internetMessageId: message.internetMessageId,
       subject,

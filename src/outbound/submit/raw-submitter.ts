@@ -163,7 +163,7 @@ export class RawSubmitter {
     const { from, subject, messageId, hidden, written, fingerprint } = raw
     context.requireSendable(from)
     await context.requireRoom(from, now)
-    const identity = identityFor(store.identities.list(box.account), from.email.toLowerCase())
+    const identity = identityFor(store.sending.identities.list(box.account), from.email.toLowerCase())
     const submitted = { internetMessageId: messageId, fingerprint }
     const ready: Ready = {
       ...{ id, from, bcc: hidden, recipients, returnPath: null, subject, internetMessageId: messageId },
@@ -179,7 +179,10 @@ export class RawSubmitter {
     reader: Reader = this.#deps.db.read,
   ): Submission | undefined {
     const { store, clock } = this.#deps
-    const found = store.submissions.repeatedOf(reader, account, { ...submitted, since: clock.now() - REPEATED_MS })
+    const found = store.sending.submissions.repeatedOf(reader, account, {
+      ...submitted,
+      since: clock.now() - REPEATED_MS,
+    })
     return found === undefined || this.#hasFailed(found) ? undefined : found
   }
 

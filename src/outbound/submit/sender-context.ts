@@ -108,7 +108,7 @@ export class SenderContext {
     identityId: string | null,
   ): Promise<From> {
     const { directory, store, db } = this.#deps
-    this.#identities ??= store.identities.list(account)
+    this.#identities ??= store.sending.identities.list(account)
     const identities = this.#identities
     const identity =
       identityId === null
@@ -192,7 +192,7 @@ export class SenderContext {
   /** The message that this one replies to. @throws ProductError validation_error on `in_reply_to_message_id` */
   original({ inReplyTo }: NewMail): OriginalMessage | null {
     if (inReplyTo === null) return null
-    const found = this.box && this.#deps.store.messages.original(this.box.account, inReplyTo)
+    const found = this.box && this.#deps.store.read.messages.original(this.box.account, inReplyTo)
     if (found) return found
     throw invalid('in_reply_to_message_id', 'not_found', 'There is no such message in this mailbox.')
   }

@@ -1,19 +1,19 @@
 // The transports: one per version of a sending account, one for direct delivery, one for local mailboxes.
 
 import { MINUTE_MS } from '../../base/durations.ts'
-import type { MailTokenOf, OutboundDeps } from '../model/deps.ts'
+import type { MailTokens, OutboundDeps } from '../model/deps.ts'
 import type { Provider, ProviderType } from '../model/records.ts'
 import type { DirectTransport, LocalTransport, OpenTransport, Transport } from '../model/transport.ts'
 import type { VacationReplies } from '../notices/vacation-replies.ts'
+import type { Connections } from '../providers/connections.ts'
 import type { ReceivedDelivery } from '../receive/deliver-received.ts'
 import { openDirect } from './direct/direct.ts'
 import { openLocal } from './local/local.ts'
 import { openSmtp } from './smtp/smtp.ts'
 
 export interface TransportsDeps extends OutboundDeps {
-  /** Decrypts the secrets of a provider. */
-  secretsOf(provider: Provider): { smtpPassword: string | null }
-  mailTokenOf: MailTokenOf
+  connections: Pick<Connections, 'secretsOf'>
+  mailTokens: MailTokens
   /** Openers of the transports that do not use SMTP. */
   accounts: Record<Exclude<ProviderType, 'smtp'>, OpenTransport>
   vacationReplies: Pick<VacationReplies, 'note'>
@@ -84,9 +84,9 @@ export class Transports {
   }
 
   async #open(provider: Provider): Promise<Transport> {
-    const { secretsOf, accounts } = this.#deps
+    const { connections, accounts } = this.#deps
     if (provider.type !== 'smtp') return accounts[provider.type](provider)
-    return openSmtp(this.#deps, provider, secretsOf(provider).smtpPassword)
+    return openSmtp(this.#deps, provider, connections.secretsOf(provider).smtpPassword)
   }
 
   #closeUnused(now: number): void {

@@ -9,7 +9,7 @@ import { existingFolders } from './delivery-folders.ts'
 
 interface Deps {
   directory: { sieveScripts: SieveScripts }
-  store: { accounts: Accounts; folders: Folders }
+  store: { accounts: Accounts; read: { folders: Folders } }
 }
 
 interface ScriptRecipient {
@@ -30,5 +30,5 @@ function callFor({ directory, store }: Deps, mailbox: ScriptRecipient['mailbox']
   if (script === null) return null
   const { content, asksFor, includes } = script
   const account = asksFor.length > 0 ? store.accounts.byMailbox(mailbox.id) : undefined
-  return { content, includes, rcptTo, folders: account ? existingFolders(store.folders, account, asksFor) : [] }
+  return { content, includes, rcptTo, folders: account ? existingFolders(store.read.folders, account, asksFor) : [] }
 }

@@ -56,7 +56,7 @@ export async function restoreRemoved(
   let [after, bytes, isOver]: [RemovedMessage | null, number, boolean] = [null, 0, false]
   while (!isOver && !result.isFull && result.restored.length < RESTORED_MAX) {
     const limit = Math.min(BATCH, RESTORED_MAX - result.restored.length)
-    const page = deps.store.removed.chosen(account, choice, { after, limit })
+    const page = deps.store.edit.removed.chosen(account, choice, { after, limit })
     if (page.length === 0) break
     const batch: ReadMessage[] = []
     for (const held of page) {
@@ -102,7 +102,7 @@ function storeBatch(
   account: Account,
   batch: readonly ReadMessage[],
 ): Pick<RestoredMessages, 'restored' | 'isFull'> {
-  const { imports, removed } = deps.store
+  const { imports, removed } = deps.store.edit
   const { email, quotaBytes } = requireWritable(deps, account, tx)
   const held = removed.heldIn(
     tx,
@@ -143,12 +143,17 @@ function storeBatch(
 /** The folders a message was in: those that were deleted since are created again; the Inbox where they cannot be. */
 function foldersFor(tx: Tx, { store }: RestoreDeps, account: Account, from: readonly RemovedFrom[]): FolderKey[] {
   const numbers = new Set(from.map((folder) => folderFor(tx, store, account, folder)))
-  const keys = store.folders.keys(account, tx)
+  const keys = store.read.folders.keys(account, tx)
   const filed = keys.filter(({ n }) => numbers.has(n))
   return filed.length > 0 ? filed : keys.filter(({ role }) => role === 'inbox')
 }
 
-function folderFor(tx: Tx, { folders, folderEdits }: Store, account: Account, { id, path }: RemovedFrom) {
+function folderFor(
+  tx: Tx,
+  { read: { folders }, edit: { folders: folderEdits } }: Store,
+  account: Account,
+  { id, path }: RemovedFrom,
+) {
   let all = folders.paths(account, tx)
   const same = all.find((folder) => folder.id === id) ?? all.find((folder) => folder.path === path)
   if (same !== undefined) return same.n
@@ -166,7 +171,7 @@ function folderFor(tx: Tx, { folders, folderEdits }: Store, account: Account, { 
 }
 
 /** @returns its id; null where it cannot be created */
-function createFolder(edits: Store['folderEdits'], tx: Tx, account: Account, folder: NewFolder): string | null {
+function createFolder(edits: Store['edit']['folders'], tx: Tx, account: Account, folder: NewFolder): string | null {
   try {
     return edits.createIn(tx, account, folder)
   } catch (error) {
@@ -177,7 +182,11 @@ function createFolder(edits: Store['folderEdits'], tx: Tx, account: Account, fol
 
 /** Messages of the choice that are still held and are not damaged. */
 function remainingOf(
-  { store: { removed } }: RestoreDeps,
+  {
+    store: {
+      edit: { removed },
+    },
+  }: RestoreDeps,
   account: Account,
   choice: RemovedChoice,
   { damaged }: Pick<RestoredMessages, 'damaged'>,

@@ -46,7 +46,7 @@ export class FolderPush {
   /** Folders that are here only, because the server does not take their names; those in them are not named. */
   get refused(): RefusedFolder[] {
     const { deps, mail } = this.#session
-    const here = new Set(deps.store.folders.paths(mail).map(({ path }) => path))
+    const here = new Set(deps.store.read.folders.paths(mail).map(({ path }) => path))
     for (const path of this.#refused.keys()) if (!here.has(path)) this.#refused.delete(path)
     const isTop = (path: string) => !this.#refused.keys().some((other) => path.startsWith(`${other}/`))
     return [...this.#refused].filter(([path]) => isTop(path)).map(([path, reason]) => ({ path, reason }))
@@ -74,7 +74,7 @@ export class FolderPush {
     if (isSame && session.deps.clock.now() < this.#retryAt) return
     if (!isSame) this.#tries = 0
     this.#retryAt = Number.POSITIVE_INFINITY
-    const here = [...session.deps.store.folders.paths(session.mail)].sort((a, b) => depth(a) - depth(b))
+    const here = [...session.deps.store.read.folders.paths(session.mail)].sort((a, b) => depth(a) - depth(b))
     for (let open = here; open.length > 0; ) {
       const before = this.#rows()
       const late = open.filter(({ path }) => this.#pathOf(path, before) === undefined)
@@ -94,12 +94,12 @@ export class FolderPush {
   async openHolders(): Promise<boolean> {
     const { deps, mail, server } = this.#session
     const now = deps.clock.now()
-    const paths = new Map(deps.store.folders.paths(mail).map((folder) => [folder.n, folder]))
+    const paths = new Map(deps.store.read.folders.paths(mail).map((folder) => [folder.n, folder]))
     const isDue = ({ n }: RemoteFolder) => now - (this.#openedAt.get(n) ?? Number.NEGATIVE_INFINITY) >= HOLDER_RETRY_MS
     let isOpened = false
     for (const row of this.#rows().filter(({ reason }) => reason === HOLDS_FOLDERS)) {
       const here = row.folder === null ? undefined : paths.get(row.folder)
-      const messages = here === undefined ? 0 : (deps.store.folders.total(mail, here.id, 'messages', false) ?? 0)
+      const messages = here === undefined ? 0 : (deps.store.read.folders.total(mail, here.id, 'messages', false) ?? 0)
       if (here !== undefined && messages === 0) this.#refused.delete(here.path)
       if (here === undefined || messages === 0 || !isDue(row)) continue
       this.#openedAt.set(row.n, now)
@@ -185,8 +185,8 @@ export class FolderPush {
   async #createIfMissing(folder: FolderHere): Promise<void> {
     const session = this.#session
     const { folders, store } = session.deps
-    const messages = store.folders.total(session.mail, folder.id, 'messages', false) ?? 0
-    const hasChildren = store.views.status(session.mail, folder.n)?.hasChildren ?? false
+    const messages = store.read.folders.total(session.mail, folder.id, 'messages', false) ?? 0
+    const hasChildren = store.programs.views.status(session.mail, folder.n)?.hasChildren ?? false
     if (folder.role !== null && messages === 0 && !hasChildren) return
     const path = this.#pathOf(folder.path)
     if (path === undefined) return void this.#refused.set(folder.path, null)
@@ -208,7 +208,7 @@ export class FolderPush {
     const session = this.#session
     const { folders, messages, store, clock } = session.deps
     let isBack = false
-    const here = new Set(store.folders.keys(session.mail).map(({ n }) => n))
+    const here = new Set(store.read.folders.keys(session.mail).map(({ n }) => n))
     const deleted = this.#rows().filter(
       ({ folder, localPath }) => folder !== null && localPath !== null && !here.has(folder),
     )

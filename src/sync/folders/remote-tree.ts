@@ -67,7 +67,7 @@ export class RemoteTree {
       rows: new Map(rows.map((row) => [row.path, row])),
       followed: rows.filter(({ state }) => state === 'followed').length,
       holders: holdersIn(named),
-      here: new Set(store.folders.keys(this.#session.mail).map(({ n }) => n)),
+      here: new Set(store.read.folders.keys(this.#session.mail).map(({ n }) => n)),
     }
   }
 
@@ -98,7 +98,7 @@ export class RemoteTree {
   #sentNames(gone: readonly RemoteFolder[]): SentNames {
     if (gone.length === 0) return new Map()
     const { store } = this.#session.deps
-    const paths = new Map(store.folders.paths(this.#session.mail).map(({ n, path }) => [n, path]))
+    const paths = new Map(store.read.folders.paths(this.#session.mail).map(({ n, path }) => [n, path]))
     const renamed = gone.flatMap((former) => {
       const path = former.folder === null ? undefined : paths.get(former.folder)
       return path === undefined || path === former.localPath ? [] : [{ path, former }]
@@ -137,7 +137,7 @@ export class RemoteTree {
       if (here === undefined || here.role !== null) return
       const [parent, name] = this.#parentOf(tx, folder)
       if (name === null) return
-      const { folderEdits } = session.deps.store
+      const { folders: folderEdits } = session.deps.store.edit
       attempt(() =>
         folderEdits.updateIn(tx, session.mail, here.id, {
           name: freeName(this.#paths(tx), parent, name, here.id),
@@ -200,7 +200,7 @@ export class RemoteTree {
       const here = this.#paths(tx).find(({ n }) => n === row.folder)
       if (parent === null || name === null || here?.path !== row.localPath) return
       const change = { name: freeName(this.#paths(tx), parent, name, here.id), parentId: parent.id }
-      attempt(() => session.deps.store.folderEdits.updateIn(tx, session.mail, here.id, change))
+      attempt(() => session.deps.store.edit.folders.updateIn(tx, session.mail, here.id, change))
       this.#noteEqual(tx, row.n)
     })
   }
@@ -208,7 +208,7 @@ export class RemoteTree {
   /** Collected mail goes into one folder, whatever it is in there. */
   #collect(tx: Tx, n: number): void {
     const { store, folders } = this.#session.deps
-    folders.set(tx, n, { folder: store.folders.byRole(this.#session.mail.n, 'inbox', tx).n })
+    folders.set(tx, n, { folder: store.read.folders.byRole(this.#session.mail.n, 'inbox', tx).n })
   }
 
   /** Gives a remote folder its folder here: that of its role, one with its name, or a new one. */
@@ -216,7 +216,7 @@ export class RemoteTree {
     const session = this.#session
     const { folders, store } = session.deps
     const taken = new Set(folders.list(session.account.n, tx).map((row) => row.folder))
-    const byRole = folder.role === null ? undefined : store.folders.byRole(session.mail.n, folder.role, tx)
+    const byRole = folder.role === null ? undefined : store.read.folders.byRole(session.mail.n, folder.role, tx)
     if (byRole !== undefined && !taken.has(byRole.n)) {
       folders.set(tx, n, { folder: byRole.n, compareAfter: 0 })
       this.#noteEqual(tx, n)
@@ -243,7 +243,7 @@ export class RemoteTree {
 
   #create(tx: Tx, name: string, parentId: string | null): string | null {
     const { store } = this.#session.deps
-    return attempt(() => store.folderEdits.createIn(tx, this.#session.mail, { name, parentId })) ?? null
+    return attempt(() => store.edit.folders.createIn(tx, this.#session.mail, { name, parentId })) ?? null
   }
 
   /** The folder here that a listed one is in, and its name there; a null name: its parent has no folder here. */
@@ -273,13 +273,13 @@ export class RemoteTree {
     if (!isGone || present + gone > 0) return
     const here = this.#folderHere(session.deps.db.read, folder.folder)
     if (here !== undefined && here.role === null) {
-      const { total } = store.folders.paths(session.mail).some(({ n }) => n === here.n)
-        ? { total: store.folders.total(session.mail, here.id, 'messages', false) ?? 0 }
+      const { total } = store.read.folders.paths(session.mail).some(({ n }) => n === here.n)
+        ? { total: store.read.folders.total(session.mail, here.id, 'messages', false) ?? 0 }
         : { total: 0 }
-      const hasChildren = store.views.status(session.mail, here.n)?.hasChildren ?? false
+      const hasChildren = store.programs.views.status(session.mail, here.n)?.hasChildren ?? false
       // What was put into it here meanwhile is stored there again, in a new folder.
       if (total === 0 && !hasChildren)
-        await store.folderEdits.remove(session.mail, here.id, 'reject', () => {}).catch(ignoreConflict)
+        await store.edit.folders.remove(session.mail, here.id, 'reject', () => {}).catch(ignoreConflict)
     }
     for (let left = ROWS_PER_BATCH; left === ROWS_PER_BATCH; )
       left = await session.write((tx) => messages.removeSome(tx, folder.n, ROWS_PER_BATCH))
@@ -304,12 +304,12 @@ export class RemoteTree {
       left = await this.#session.write((tx) => messages.depart(tx, n, [[1, 2 ** 32]], ROWS_PER_BATCH))
   }
 
-  #folderHere(reader: Parameters<SyncSession['deps']['store']['folders']['keys']>[1], n: number | null) {
-    return this.#session.deps.store.folders.keys(this.#session.mail, reader).find((key) => key.n === n)
+  #folderHere(reader: Parameters<SyncSession['deps']['store']['read']['folders']['keys']>[1], n: number | null) {
+    return this.#session.deps.store.read.folders.keys(this.#session.mail, reader).find((key) => key.n === n)
   }
 
   #paths(tx: Tx): FolderHere[] {
-    return this.#session.deps.store.folders.paths(this.#session.mail, tx)
+    return this.#session.deps.store.read.folders.paths(this.#session.mail, tx)
   }
 
   /** Both sides have the folder under the same name now. */

@@ -27,12 +27,14 @@ const NOTHING_SKIPPED = { messages: 0, tooLarge: 0, nextTryAt: null }
 
 /** In the order in which they were found. */
 export function followedFolders(
-  { db, store }: { db: Db; store: Pick<Store, 'accounts' | 'folders'> },
+  { db, store }: { db: Db; store: Pick<Store, 'accounts' | 'read'> },
   { n, mailboxId }: Pick<RemoteAccount, 'n' | 'mailboxId'>,
   { limit, after }: { limit: number; after: PageKey | null },
 ): Page<FollowedFolder> {
   const account = store.accounts.byMailbox(mailboxId)
-  const ids = new Map(account === undefined ? [] : store.folders.keys(account).map((folder) => [folder.n, folder.id]))
+  const ids = new Map(
+    account === undefined ? [] : store.read.folders.keys(account).map((folder) => [folder.n, folder.id]),
+  )
   const skipped = new Map(skippedByFolder(db.read, n).map((one) => [one.folder, one]))
   const sentenceOf = (folder: number) => skippedSentence(skipped.get(folder) ?? NOTHING_SKIPPED)
   const rows = db.read.all(

@@ -118,7 +118,7 @@ export class Intake {
     messages.remove(tx, folder.n, [head.uid])
     messages.add(tx, [row])
     if (message === null) return
-    const placement = store.mail.placements(session.mail, [message], tx).get(message)
+    const placement = store.programs.mail.placements(session.mail, [message], tx).get(message)
     if (placement === undefined) {
       // Deleted here meanwhile: what is there now is to be removed.
       intents.add(tx, session.account.n, sendNow(message))
@@ -136,7 +136,7 @@ export class Intake {
     }
     const base = gone?.marks ?? marks
     const marked = here === undefined ? null : markedBy(placement, here, { base, server: marks })
-    const moved = store.mail.placements(session.mail, [message], tx).get(message)
+    const moved = store.programs.mail.placements(session.mail, [message], tx).get(message)
     if (marked !== null && moved !== undefined) applyMarks(tx, session, [{ ...marked, placement: moved }])
     compareAgain(tx, session, map, [message])
   }
@@ -272,13 +272,13 @@ export class Intake {
     present: readonly (KeyedHead & { reading: MessageReading })[],
   ): StoredImport[] {
     const session = this.#session
-    const { store } = session.deps
+    const { store, closeLinks } = session.deps
     if (present.length === 0) return []
     const links = present.flatMap(({ reading }) => reading.linkTokens)
-    const persons = links.length > 0 ? store.closeLinks(tx, links) : []
+    const persons = links.length > 0 ? closeLinks(tx, links) : []
     if (persons.includes(session.account.email)) session.deps.states.linkArrived(tx, session.account.n)
     const mailbox = session.mailbox(tx)
-    const keys = store.folders.keys(session.mail, tx)
+    const keys = store.read.folders.keys(session.mail, tx)
     const into = { account: session.mail, ownAddresses: [mailbox.email.toLowerCase()], quotaBytes: mailbox.quotaBytes }
     const strays = new Set<number>()
     const imports = present.map(({ head, reading }, index) => {
@@ -295,7 +295,7 @@ export class Intake {
         envelope: { mailFrom: '', rcptTo: '' },
       }
     })
-    const stored = store.imports.importAll(tx, into, imports)
+    const stored = store.edit.imports.importAll(tx, into, imports)
     session.deps.states.carried(tx, 'in', stored.length)
     for (const [index, one] of stored.entries()) {
       // Its folder was deleted here: it is in the Inbox, and is to be there as well.
@@ -303,7 +303,7 @@ export class Intake {
         session.deps.intents.add(tx, session.account.n, sendNow(one.n))
       const { head, reading, isOld } = present[index]!
       // What was removed at the server, and is there again, was reported when it arrived.
-      const isNews = isOld !== true && !store.removed.isHeld(tx, session.mail, reading.hash)
+      const isNews = isOld !== true && !store.edit.removed.isHeld(tx, session.mail, reading.hash)
       if (isNews) reportArrival(tx, session, { head, reading, folders: imports[index]!.folders, stored: one })
     }
     return stored
@@ -312,7 +312,7 @@ export class Intake {
   #targets(folder: RemoteFolder, map: FolderMap, labels: readonly string[] | null): number[] {
     const { account, deps, mail } = this.#session
     if (account.mode === 'mirror') return map.foldersOf({ folder: folder.n, labels: labels && [...labels] })
-    const chosen = deps.store.folders.keys(mail).find(({ id }) => id === account.folderId)
+    const chosen = deps.store.read.folders.keys(mail).find(({ id }) => id === account.folderId)
     return chosen === undefined ? [] : [chosen.n]
   }
 

@@ -188,7 +188,7 @@ async function applyFlags(
       if (differ.length === 0) return
       const numbers = differ.flatMap(({ message }) => message ?? [])
       const isMirror = session.account.mode === 'mirror'
-      const placements = isMirror ? store.mail.placements(session.mail, numbers, tx) : new Map()
+      const placements = isMirror ? store.programs.mail.placements(session.mail, numbers, tx) : new Map()
       const marked: MarkedMessage[] = []
       const crowded = new Set<number>()
       for (const row of differ) {
@@ -203,7 +203,7 @@ async function applyFlags(
         if (!applyFolders(tx, session, placement, { before, after })) crowded.add(row.uid)
       }
       if (crowded.size > 0) noteCrowded(tx, session, folder.n)
-      const now = store.mail.placements(session.mail, numbers, tx)
+      const now = store.programs.mail.placements(session.mail, numbers, tx)
       applyMarks(
         tx,
         session,

@@ -99,7 +99,7 @@ export class PullRemovals {
   /** Messages that can be restored take at most as many bytes as the mailbox may have. */
   async #trim(): Promise<void> {
     const session = this.#session
-    if (this.#hasTaken) await session.deps.store.removed.trim(session.mail, session.mailbox().quotaBytes)
+    if (this.#hasTaken) await session.deps.store.edit.removed.trim(session.mail, session.mailbox().quotaBytes)
     this.#hasTaken = false
   }
 
@@ -241,7 +241,7 @@ export class PullRemovals {
     const numbers = rows.flatMap(({ message }) => message ?? [])
     this.#hasTaken = true
     const copies = messages.of(session.account.n, numbers, tx)
-    const placements = store.mail.placements(session.mail, numbers, tx)
+    const placements = store.programs.mail.placements(session.mail, numbers, tx)
     this.#forget(tx, rows)
     for (const n of new Set(numbers)) {
       const placement = placements.get(n)
@@ -278,7 +278,7 @@ export class PullRemovals {
       const map = this.#map
       await session.write((tx) => {
         const copies = messages.of(session.account.n, changed.slice(at, at + GONE_PER_BATCH), tx)
-        const placements = store.mail.placements(session.mail, [...copies.keys()], tx)
+        const placements = store.programs.mail.placements(session.mail, [...copies.keys()], tx)
         for (const [n, rows] of copies) {
           const placement = placements.get(n)
           if (placement === undefined || !rows.every((row) => this.#isListed(row))) continue
@@ -294,7 +294,7 @@ export class PullRemovals {
     const { store } = this.#session.deps
     const put = localFolders(placement).filter((folder) => !before.includes(folder))
     if (put.length === 0) return put
-    const roles = new Map(store.folders.keys(this.#session.mail, tx).map(({ n, role }) => [n, role]))
+    const roles = new Map(store.read.folders.keys(this.#session.mail, tx).map(({ n, role }) => [n, role]))
     return put.filter((folder) => isCounted({ role: roles.get(folder) ?? null }))
   }
 
@@ -314,7 +314,7 @@ export class PullRemovals {
           const rows = messages.gone(folder.n, Math.min(left, GONE_PER_BATCH), tx)
           const numbers = rows.flatMap(({ message }) => message ?? [])
           this.#forget(tx, rows)
-          for (const n of store.mail.placements(session.mail, numbers, tx).keys())
+          for (const n of store.programs.mail.placements(session.mail, numbers, tx).keys())
             intents.add(tx, session.account.n, sendNow(n))
           return rows.length
         })

@@ -105,7 +105,7 @@ export class Pull {
   async #restore(folder: RemoteFolder): Promise<void> {
     const { deps, mail } = this.#session
     // A folder that was deleted here with its messages comes back first.
-    const isHere = deps.store.folders.keys(mail).some(({ n }) => n === folder.folder)
+    const isHere = deps.store.read.folders.keys(mail).some(({ n }) => n === folder.folder)
     const next = (after: number) => (isHere ? deps.messages.restoring(folder.n, after, HEADS_PER_PAGE) : [])
     for (let uids = next(0); uids.length > 0; uids = next(uids.at(-1)!))
       await this.#take(folder, spansOf(uids), (heads) => heads)
@@ -205,7 +205,7 @@ export class Pull {
       one.gone !== null && one.gone.folder !== folder.n && (one.message !== null || isErased(one))
     const moved = session.account.mode === 'mirror' && folder.role !== 'trash' ? matches.known.filter(isMoved) : []
     if (moved.length === 0) return matches
-    const here = store.mail.placements(
+    const here = store.programs.mail.placements(
       session.mail,
       moved.flatMap(({ message }) => message ?? []),
     )

@@ -92,7 +92,7 @@ export class Recognition {
     const { account, mail, deps } = this.#session
     const ids = fresh.filter(({ head }) => head.objectId === null).flatMap(({ head }) => bareId(head.messageId) ?? [])
     if (account.import.state !== 'done' || account.mode === 'collect' || ids.length === 0) return new Map()
-    const named = deps.store.mail.withInternetIds(mail, [...new Set(ids)])
+    const named = deps.store.programs.mail.withInternetIds(mail, [...new Set(ids)])
     const rows = deps.messages.of(
       account.n,
       named.map(({ n }) => n),
@@ -110,8 +110,8 @@ export class Recognition {
     for (let at = 0; at < rows.length; at += ROWS_PER_PAGE) {
       const page = rows.slice(at, at + ROWS_PER_PAGE)
       const numbers = page.map(({ message }) => message!)
-      const ids = store.mail.internetIds(numbers)
-      const sizes = store.mail.contents(numbers)
+      const ids = store.programs.mail.internetIds(numbers)
+      const sizes = store.programs.mail.contents(numbers)
       for (const row of page) {
         const id = bareId(ids.get(row.message!) ?? null)
         const content = sizes.get(row.message!)

@@ -69,7 +69,7 @@ export class PushAppends {
       const given = group.map(({ message }) => message)
       const announced = intents.of(this.#session.account.n, given).filter(({ folder }) => folder === n)
       const open = new Set(announced.map(({ message }) => message))
-      const sizes = this.#session.deps.store.mail.contents(given)
+      const sizes = this.#session.deps.store.programs.mail.contents(given)
       // What was deleted here and is put back needs no room there.
       const mayBeThere = messages.hasErased(n)
       for (const step of group) {
@@ -99,10 +99,10 @@ export class PushAppends {
       )
       return null
     }
-    const placement = store.mail.placements(session.mail, [message]).get(message)
-    const content = store.mail.contents([message]).get(message)
+    const placement = store.programs.mail.placements(session.mail, [message]).get(message)
+    const content = store.programs.mail.contents([message]).get(message)
     if (placement === undefined || content === undefined) return null
-    const messageId = bareId(store.mail.internetIds([message]).get(message) ?? null)
+    const messageId = bareId(store.programs.mail.internetIds([message]).get(message) ?? null)
     const stored = await this.#stored(message, content)
     if (stored === null) return null
     const bytes = withCrlf(stored)
@@ -151,7 +151,7 @@ export class PushAppends {
   /** Null for a message whose content is damaged: it is left for later, and the others are sent. */
   async #stored(message: number, content: MailContent): Promise<Uint8Array | null> {
     try {
-      const { mail } = this.#session.deps.store
+      const { mail } = this.#session.deps.store.programs
       return await readFully(mail.bytes(content, 0, content.sizeBytes), content.sizeBytes)
     } catch (error) {
       if (!(error instanceof DamagedContent)) throw error

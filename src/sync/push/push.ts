@@ -86,7 +86,7 @@ export class Push {
     await this.#commands.again(this.#commands.dueLater(), (numbers) => this.messages(numbers))
     for (;;) {
       const { pushedSeq } = session.refresh()
-      const page = store.changes.numbersSince(session.mail, 'messages', pushedSeq, MESSAGES_PER_PAGE)
+      const page = store.read.changes.numbersSince(session.mail, 'messages', pushedSeq, MESSAGES_PER_PAGE)
       const upTo = page?.upTo ?? store.accounts.seqIn(session.deps.db.read, session.mail.n)
       if (page === null) await this.#everything()
       else await this.messages(page.numbers)
@@ -101,7 +101,11 @@ export class Push {
     const { store, messages } = session.deps
     for (const folder of session.followed()) {
       for (let after = 0; ; ) {
-        const entries = store.views.entries(folder.folder!, [{ first: after + 1, last: 2 ** 32 }], MESSAGES_PER_PAGE)
+        const entries = store.programs.views.entries(
+          folder.folder!,
+          [{ first: after + 1, last: 2 ** 32 }],
+          MESSAGES_PER_PAGE,
+        )
         if (entries.length === 0) break
         await this.messages(entries.map(({ message }) => message))
         after = entries.at(-1)!.uid
@@ -154,7 +158,7 @@ export class Push {
     // What is erased here because the account was deleted stays there.
     session.refresh()
     const map = new FolderMap(folders.list(session.account.n), session.areLabels)
-    const placements = store.mail.placements(session.mail, numbers)
+    const placements = store.programs.mail.placements(session.mail, numbers)
     const rows = messages.of(session.account.n, numbers, db.read)
     const takes = (row: RemoteMessage, mark: string) => this.#commands.takes(row.folder, mark)
     for (const [n, copies] of rows) if (copies.every(({ uid }) => uid < 0)) this.#gone.add(n)
@@ -286,7 +290,7 @@ export class Push {
       const rows = identified.map((step) => step.row).filter(({ message }) => !open.has(message))
       if (rows.length === 0) continue
       // Some servers give a copy another time of receipt: its Message-ID finds it.
-      const ids = deps.store.mail.internetIds(messages)
+      const ids = deps.store.programs.mail.internetIds(messages)
       const intents = await session.write((tx) =>
         rows.map(({ message, key }) => {
           const messageId = bareId(ids.get(message!) ?? null)

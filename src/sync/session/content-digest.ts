@@ -44,7 +44,7 @@ export async function digestHere(
   message: number,
   sizeBytes: number,
 ): Promise<string | null> {
-  const { mail } = deps.store
+  const { mail } = deps.store.programs
   const content = mail.contents([message]).get(message)
   if (content === undefined || !facts.hasExactSizes || content.sizeBytes !== sizeBytes) return null
   const size = Math.min(content.sizeBytes, PIECE_BYTES)

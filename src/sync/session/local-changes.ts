@@ -51,7 +51,7 @@ export function markedBy(
 
 /** Applies changes of marks, those of equal changes together. */
 export function applyMarks(tx: Tx, session: SyncSession, marked: readonly MarkedMessage[]): void {
-  const { flags } = session.deps.store
+  const { flags } = session.deps.store.programs
   const groups = Map.groupBy(marked, ({ placement, folder, change }) => {
     const entry = entryIn(placement, folder)
     return JSON.stringify([entry?.folder, entry?.folder === folder, change])
@@ -91,7 +91,10 @@ export function applyFolders(
   placement: MailPlacement,
   change: { before: FolderNumbers; after: FolderNumbers },
 ): boolean {
-  const { edits, folders, removed } = session.deps.store
+  const {
+    edit: { messages: edits, removed },
+    read: { folders },
+  } = session.deps.store
   const local = localFolders(placement)
   const filed = incomingFolders({ ...change, local }, session.areLabels)
   if (filed.length === local.length && filed.every((folder) => local.includes(folder))) return true
@@ -123,7 +126,7 @@ export function noteCrowded(tx: Tx, { deps, account }: SyncSession, n: number): 
  */
 export function compareAgain(tx: Tx, session: SyncSession, map: FolderMap, messages: readonly number[]): void {
   const { intents, store, messages: base } = session.deps
-  const placements = store.mail.placements(session.mail, messages, tx)
+  const placements = store.programs.mail.placements(session.mail, messages, tx)
   const copies = base.of(session.account.n, messages, tx)
   for (const placement of placements.values()) {
     const rows = (copies.get(placement.n) ?? []).filter(({ uid }) => uid > 0)

@@ -58,7 +58,7 @@ function targetsOf({ deps, account }: SyncSession, named: readonly PlannedFolder
 
 function newestIds({ deps }: SyncSession, { n }: RemoteFolder): string[] {
   const numbers = deps.messages.newest(n, SAMPLE).flatMap(({ message }) => message ?? [])
-  return [...deps.store.mail.internetIds(numbers).values()].flatMap((id) => bareId(id) ?? [])
+  return [...deps.store.programs.mail.internetIds(numbers).values()].flatMap((id) => bareId(id) ?? [])
 }
 
 async function countThere(session: SyncSession, path: string, ids: readonly string[]): Promise<number> {

@@ -24,15 +24,15 @@ const SENT_LABEL = '\\Sent'
 
 interface Deps {
   clock: Clock
-  store: Pick<Store, 'accounts' | 'mail' | 'submissions'>
+  store: Pick<Store, 'accounts' | 'programs' | 'sending'>
   outbound: { log: { emails: Pick<Outbound['log']['emails'], 'byId' | 'deliveriesOf'> } }
 }
 
 /** When the message with a number may be stored at the server: a sent one not before its server had the time to save it. */
 export function appendDue({ clock, store, outbound }: Deps, account: RemoteAccount, message: number): AppendDue {
   const mail = store.accounts.byNumber(account.account)
-  const id = store.mail.rows([message]).get(message)?.id
-  const submission = mail && id !== undefined ? store.submissions.byMessage(mail, id) : undefined
+  const id = store.programs.mail.rows([message]).get(message)?.id
+  const submission = mail && id !== undefined ? store.sending.submissions.byMessage(mail, id) : undefined
   if (submission === undefined) return { isDue: true, isSent: false }
   const email = outbound.log.emails.byId(submission.emailId)
   const deliveries = email === undefined ? [] : outbound.log.emails.deliveriesOf(email.n)
@@ -49,10 +49,12 @@ export function sentHere(session: SyncSession, isSentFolder: boolean, head: Remo
   const { store, db, clock, messages } = session.deps
   const since = clock.now() - JOINED_FOR_MS
   const range = { internetMessageId, since, limit: CANDIDATES_MAX }
-  const ids = store.submissions.withMessageId(db.read, session.mail, range).flatMap(({ messageId }) => messageId ?? [])
+  const ids = store.sending.submissions
+    .withMessageId(db.read, session.mail, range)
+    .flatMap(({ messageId }) => messageId ?? [])
   return numbersOf(store, session.mail, ids).find((n) => !messages.of(session.account.n, [n]).has(n)) ?? null
 }
 
-function numbersOf(store: Pick<Store, 'mail'>, mail: Account, ids: readonly string[]): number[] {
-  return ids.length === 0 ? [] : [...store.mail.numbers(mail, ids).values()]
+function numbersOf({ programs }: Pick<Store, 'programs'>, mail: Account, ids: readonly string[]): number[] {
+  return ids.length === 0 ? [] : [...programs.mail.numbers(mail, ids).values()]
 }

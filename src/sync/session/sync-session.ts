@@ -6,6 +6,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import type { Directory } from '../../directory/directory.ts'
 import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
 import type { Outbox } from '../../events/outbox.ts'
+import type { CloseLinks } from '../../store/mailbox/delivery.ts'
 import type { Account } from '../../store/rows/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Inspector } from '../../workers/inspector.ts'
@@ -19,6 +20,7 @@ import { type ContentMemory, holderOf, type WorkSlot } from './content-memory.ts
 import type { FetchBreaks } from './fetch-breaks.ts'
 
 export interface RoundDeps {
+  closeLinks: CloseLinks
   db: Db
   clock: Clock
   log: Log

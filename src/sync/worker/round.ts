@@ -143,7 +143,7 @@ export class Round {
     const { store, folders } = this.#session.deps
     for (let after = compareAfter; after !== null; ) {
       const range = [{ first: after + 1, last: 2 ** 32 }]
-      const entries = folder === null ? [] : store.views.entries(folder, range, COMPARED_PER_PAGE)
+      const entries = folder === null ? [] : store.programs.views.entries(folder, range, COMPARED_PER_PAGE)
       await this.#push.messages(entries.map(({ message }) => message))
       after = entries.at(-1)?.uid ?? null
       const next = after
@@ -328,7 +328,7 @@ export class Round {
     const session = this.#session
     const { db, clock, store, states } = session.deps
     if (session.account.mode === 'mirror') {
-      for (const { n } of store.folders.keys(session.mail))
+      for (const { n } of store.read.folders.keys(session.mail))
         await sortByReceipt(db, session.mail, n, { now: clock.now(), signal: session.signal })
     }
     session.refresh()

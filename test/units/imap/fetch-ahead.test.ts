@@ -17,7 +17,7 @@ function opened() {
   }
   const reader = { buffered: 0 }
   const folder = { n: 1, view, modSeq: 1 }
-  const app = { db: { changes: 0, foreignVersion: 1 }, store: { views: { entries }, mail: {} } }
+  const app = { db: { changes: 0, foreignVersion: 1 }, store: { programs: { views: { entries }, mail: {} } } }
   const session = { app, reader, folder } as unknown as ImapSession
   /** @param waiting commands behind this one */
   const take = (uid: number, waiting: number) => {

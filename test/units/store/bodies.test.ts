@@ -44,7 +44,7 @@ async function put(text: string | Buffer): Promise<string> {
 }
 
 const mail = (...lines: string[]) => lines.join('\r\n')
-const bodies = async (id: string, chars = 1000) => (await appliance.store.messages.bodies(box.account, id, chars))!
+const bodies = async (id: string, chars = 1000) => (await appliance.store.read.messages.bodies(box.account, id, chars))!
 
 const BOTH = [
   'From: ana@shop.example',
@@ -161,7 +161,7 @@ describe('the header', () => {
         'body',
       ),
     )
-    assert.deepEqual(await appliance.store.messages.headers(box.account, id), [
+    assert.deepEqual(await appliance.store.read.messages.headers(box.account, id), [
       { name: 'Received', value: 'from a by b' },
       { name: 'SUBJECT', value: 'Grüße' },
       { name: 'X-A', value: '1' },
@@ -172,13 +172,13 @@ describe('the header', () => {
 
   it('returns a limited number of fields', async () => {
     const id = await put(mail(...Array.from({ length: FIELDS_MAX + 50 }, (_, i) => `X-${i}: ${i}`), '', 'body'))
-    const fields = (await appliance.store.messages.headers(box.account, id))!
+    const fields = (await appliance.store.read.messages.headers(box.account, id))!
     assert.equal(fields.length, FIELDS_MAX)
     assert.deepEqual(fields.at(-1), { name: `X-${FIELDS_MAX - 1}`, value: `${FIELDS_MAX - 1}` })
   })
 
   it('of bytes that are not a message is empty or parsed as far as possible', async () => {
     const id = await put('\u0001\u0002 no mail at all')
-    assert.deepEqual(await appliance.store.messages.headers(box.account, id), [])
+    assert.deepEqual(await appliance.store.read.messages.headers(box.account, id), [])
   })
 })

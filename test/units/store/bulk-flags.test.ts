@@ -42,8 +42,10 @@ async function rowsAfter(work: (tx: Tx) => void): Promise<Record<string, unknown
 }
 
 function targetOf(box: ModelMailbox, random: Random): FlagTarget & { numbers: number[] } {
-  const folder = random.pick(appliance.store.views.statuses(box.account()).filter(({ messages }) => messages > 0))
-  const entries = appliance.store.views.entries(folder.n, [{ first: 1, last: folder.uidNext }], 1000)
+  const folder = random.pick(
+    appliance.store.programs.views.statuses(box.account()).filter(({ messages }) => messages > 0),
+  )
+  const entries = appliance.store.programs.views.entries(folder.n, [{ first: 1, last: folder.uidNext }], 1000)
   const chosen = random.some(entries, 0.6)
   return { folder: folder.n, uids: chosen.map(({ uid }) => uid), numbers: chosen.map(({ message }) => message) }
 }
@@ -65,7 +67,10 @@ test('every table has the rows that single edits leave', async () => {
     watcher.look()
     const { numbers, ...target } = targetOf(box, random)
     const keywords = keywordsOf(random)
-    const { edits, flags } = appliance.store
+    const {
+      edit: { messages: edits },
+      programs: { flags },
+    } = appliance.store
     const one = await rowsAfter((tx) => {
       edits.changeNumbersIn(tx, box.account(), numbers, { keywords }, { moves: false })
     })
@@ -85,7 +90,10 @@ test('\\Deleted belongs to one folder, and does not follow a copy', async () => 
   const random = new Random(5)
   const box = await ModelMailbox.open(appliance, random)
   for (let round = 0; round < 30; round++) await box.work()
-  const { flags, views, edits } = appliance.store
+  const {
+    programs: { flags, views },
+    edit: { messages: edits },
+  } = appliance.store
   const watcher = new EntryWatcher(appliance, () => box.account())
   watcher.look()
   const { numbers, ...target } = targetOf(box, random)
@@ -127,14 +135,14 @@ test('\\Deleted belongs to one folder, and does not follow a copy', async () => 
 })
 
 function deletedIn(folder: number): number[] {
-  const entries = appliance.store.views.entries(folder, [{ first: 1, last: 2 ** 32 - 1 }], 1000)
+  const entries = appliance.store.programs.views.entries(folder, [{ first: 1, last: 2 ** 32 - 1 }], 1000)
   return entries.filter(({ flags }) => flags & ENTRY_FLAGS.deleted).map(({ uid }) => uid)
 }
 
 test('entries changed meanwhile, gone, or with too many keywords are left alone and named', async () => {
   const random = new Random(6)
   const box = await ModelMailbox.open(appliance, random)
-  const { flags, views } = appliance.store
+  const { flags, views } = appliance.store.programs
   const large = () => views.statuses(box.account()).find(({ messages }) => messages >= 3)
   while (large() === undefined) await box.work()
   const inbox = large()!

@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => appliance[Symbol.asyncDispose]())
 
-const prune = () => appliance.store.history.prune(new AbortController().signal)
+const prune = () => appliance.store.upkeep.history.prune(new AbortController().signal)
 
 /** The expected mailbox: its objects and their last changes. */
 class Model {
@@ -43,7 +43,7 @@ class Model {
         if (kind === 'destroyed') this.objects.delete(object)
         else this.objects.set(object, seq)
       }
-      store.changes.record(tx, this.account.n, seq, changes, clock.now())
+      store.read.changes.record(tx, this.account.n, seq, changes, clock.now())
     })
   }
 
@@ -66,7 +66,7 @@ interface Client {
 /** @returns null if the state is too old */
 function changesSince(account: Model['account'], state: string) {
   try {
-    return appliance.store.changes.since(account, 'messages', state, 3000)
+    return appliance.store.read.changes.since(account, 'messages', state, 3000)
   } catch (error) {
     assert.ok(error instanceof ProductError && error.code === 'conflict' && error.param === 'since_state')
     return null
@@ -120,8 +120,9 @@ test('old states are rejected, and all others lead to the correct state across p
   // Changes of lists are limited to the same age, for any number of changes.
   const order = { sort: 'received_at', direction: 'desc', collapseThreads: false } as const
   for (const { state } of clients) {
-    const list = async () => appliance.store.messages.queryChanges(account, {}, order, { since: state, most: total })
-    const ids = async () => appliance.store.changes.changedIds(account, 'messages', state, total)
+    const list = async () =>
+      appliance.store.read.messages.queryChanges(account, {}, order, { since: state, most: total })
+    const ids = async () => appliance.store.read.changes.changedIds(account, 'messages', state, total)
     if (refused.some((client) => client.state === state)) {
       for (const followed of [list, ids])
         await assert.rejects(followed, { code: 'conflict', param: 'since_query_state' })
@@ -158,6 +159,6 @@ test('purging the mailbox deletes its floors', async () => {
   const floors = () => appliance.db.read.all('SELECT type FROM change_floors WHERE account = ?', [account.n]).length
   await prune()
   assert.equal(floors(), 1)
-  while ((await appliance.store.purge.next(account.mailboxId)) > 0);
+  while ((await appliance.store.upkeep.purge.next(account.mailboxId)) > 0);
   assert.equal(floors(), 0)
 })

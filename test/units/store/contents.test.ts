@@ -58,7 +58,7 @@ test('every lookup uses an index', () => {
   const plans: string[] = []
   const reader = watching(plans)
   const { account } = box
-  const name = appliance.store.blobNames.of(account.mailboxId)
+  const name = appliance.store.read.blobNames.of(account.mailboxId)
   contentByName(reader, account, name(sha256('a')))
   contentByName(reader, account, name(sha256('mail')))
   contentByName(reader, account, name(sha256('nobody')))
@@ -67,8 +67,8 @@ test('every lookup uses an index', () => {
   hasUnnamedContent(reader, account.n)
   accountWithUnnamedContent(reader)
   namesInUse(reader, account, [name(sha256('a')), name(sha256('b'))])
-  appliance.store.uploads.byBlobId(account, name(sha256('a')), reader)
-  appliance.store.uploads.pending(account, reader)
+  appliance.store.edit.uploads.byBlobId(account, name(sha256('a')), reader)
+  appliance.store.edit.uploads.pending(account, reader)
   const whole = plans.filter(
     (line) => /\bSCAN (?:m|a|messages|attachments|uploads)\b/.test(line) && !/USING (?:COVERING )?INDEX/.test(line),
   )
@@ -77,7 +77,7 @@ test('every lookup uses an index', () => {
 })
 
 test('blob ids are separate per mailbox, and references are listed newest first', async () => {
-  const { contents, blobNames } = appliance.store
+  const { contents, blobNames } = appliance.store.read
   const name = blobNames.of(box.account.mailboxId)
   const match = await contents.references(box.account, name(sha256('a')))
   assert.equal(match.messages.length, 3)
@@ -98,7 +98,7 @@ const upload = (content: string, sizeBytes = 1) => ({
 })
 
 test('a thousand uploads can be pending, then one of an hour is evicted; an upload in use does not count', async () => {
-  const { uploads } = appliance.store
+  const { uploads } = appliance.store.edit
   const { account } = box
   const add = (content: string, size?: number) =>
     appliance.db.write((tx) => uploads.add(tx, account, upload(content, size)))
@@ -117,7 +117,7 @@ test('a thousand uploads can be pending, then one of an hour is evicted; an uplo
 })
 
 test('expired uploads are deleted in batches, and the expiry of those in use is extended', async () => {
-  const { uploads } = appliance.store
+  const { uploads } = appliance.store.edit
   appliance.clock.advance(UPLOAD_LIFE_MS)
   assert.equal(await uploads.expire(new AbortController().signal), PENDING_FILES_MAX)
   const rows = appliance.db.read.all<{ expires_at: number }>('SELECT expires_at FROM uploads')

@@ -15,14 +15,15 @@ after(() => appliance[Symbol.asyncDispose]())
 
 const MESSAGES = 120
 
-const entriesOf = (folder: number) => appliance.store.views.entries(folder, [{ first: 1, last: 2 ** 32 - 1 }], 10_000)
+const entriesOf = (folder: number) =>
+  appliance.store.programs.views.entries(folder, [{ first: 1, last: 2 ** 32 - 1 }], 10_000)
 const status = (account: Account, role: string) =>
-  appliance.store.views.statuses(account).find((folder) => folder.role === role)!
+  appliance.store.programs.views.statuses(account).find((folder) => folder.role === role)!
 
 /** A mailbox with more messages than one unit of work copies. */
 async function filled(): Promise<{ account: Account; inbox: number; archive: number; uids: number[] }> {
   const { account } = await TestMailbox.open(appliance)
-  const { imports } = appliance.store
+  const { imports } = appliance.store.edit
   const none = 'none' as const
   const imported = (n: number) => ({
     ...{ parsed: mailOf(), hash: sha256(`${account.n} ${n}`), sizeBytes: 10, folderIds: null, keywords: [] },
@@ -53,7 +54,7 @@ const unfinished = () => appliance.db.read.all('SELECT * FROM unfinished_copies'
 
 test('a copy that fails in a later unit of work leaves nothing in the folder', async (t) => {
   const { account, inbox, archive, uids } = await filled()
-  const { copies } = appliance.store
+  const { copies } = appliance.store.programs
   t.mock.method(appliance.db, 'write', failingAt(2) as never)
   await assert.rejects(copies.copy(account, { from: inbox, to: archive, uids }, COPYING), /disk/)
   assert.deepEqual([status(account, 'archive').messages, status(account, 'archive').uidNext], [0, 101])
@@ -64,7 +65,7 @@ test('a copy that fails in a later unit of work leaves nothing in the folder', a
 test('a copy into the folder itself that fails leaves no second message', async (t) => {
   const { account, inbox, uids } = await filled()
   t.mock.method(appliance.db, 'write', failingAt(4) as never)
-  await assert.rejects(appliance.store.copies.copy(account, { from: inbox, to: inbox, uids }, COPYING), /disk/)
+  await assert.rejects(appliance.store.programs.copies.copy(account, { from: inbox, to: inbox, uids }, COPYING), /disk/)
   assert.deepEqual(
     entriesOf(inbox).map(({ uid }) => uid),
     uids,
@@ -77,7 +78,7 @@ test('a copy into the folder itself doubles every message under new UIDs, in the
   const before = entriesOf(inbox)
   const progress: number[] = []
   const options = { ...COPYING, onProgress: (copied: number) => progress.push(copied) }
-  const pairs = await appliance.store.copies.copy(account, { from: inbox, to: inbox, uids }, options)
+  const pairs = await appliance.store.programs.copies.copy(account, { from: inbox, to: inbox, uids }, options)
   assert.deepEqual(
     pairs.map(({ uid }) => uid),
     uids,
@@ -88,7 +89,7 @@ test('a copy into the folder itself doubles every message under new UIDs, in the
     before.map(({ receivedAt, sizeBytes, flags }, at) => ({ uid: pairs[at]!.newUid, receivedAt, sizeBytes, flags })),
   )
   const threadsOf = (messages: { message: number }[]) => {
-    const rows = appliance.store.mail.rows(messages.map(({ message }) => message))
+    const rows = appliance.store.programs.mail.rows(messages.map(({ message }) => message))
     return messages.map(({ message }) => rows.get(message)!.threadId)
   }
   assert.deepEqual(threadsOf(copied), threadsOf(before))
@@ -97,7 +98,7 @@ test('a copy into the folder itself doubles every message under new UIDs, in the
 
 test('what a copy adds is known to the next start until the copy has ended, and is taken back there', async (t) => {
   const { account, inbox, archive, uids } = await filled()
-  const { copies, moves } = appliance.store
+  const { copies, moves } = appliance.store.programs
   // The process ends behind the second unit of work: neither the rest nor the taking back is written.
   const { db } = appliance
   const write = db.write.bind(db)
@@ -115,7 +116,7 @@ test('what a copy adds is known to the next start until the copy has ended, and 
   }
   // One of the copies is the only one of its message by now: taking it back would lose the message.
   const [kept] = entriesOf(inbox)
-  await appliance.store.flags.change(account, { folder: inbox, uids: [kept!.uid] }, { deleted: true })
+  await appliance.store.programs.flags.change(account, { folder: inbox, uids: [kept!.uid] }, { deleted: true })
   await moves.expunge(account, inbox, [kept!.uid])
   await copies.takeBackUnfinished()
   assert.deepEqual(
@@ -131,7 +132,7 @@ test('what a copy adds is known to the next start until the copy has ended, and 
 
 test('a copy and a move end with their signal between two units of work', async () => {
   const { account, inbox, archive, uids } = await filled()
-  const { copies, moves } = appliance.store
+  const { copies, moves } = appliance.store.programs
   const ending = new AbortController()
   const onProgress = () => ending.abort(new Error('The session has ended.'))
   const options = { ...COPYING, signal: ending.signal, onProgress }
@@ -139,7 +140,7 @@ test('a copy and a move end with their signal between two units of work', async 
   assert.deepEqual([entriesOf(inbox).length, unfinished()], [MESSAGES, 0])
   const { signal } = ending
   await assert.rejects(moves.move(account, { from: inbox, to: archive, uids }, { signal }), /session/)
-  await appliance.store.flags.change(account, { folder: inbox, uids }, { deleted: true })
+  await appliance.store.programs.flags.change(account, { folder: inbox, uids }, { deleted: true })
   await assert.rejects(moves.expunge(account, inbox, null, signal), /session/)
   assert.deepEqual([entriesOf(inbox).length, entriesOf(archive).length], [MESSAGES, 0])
 })
@@ -148,13 +149,16 @@ test('a copy that does not fit the quota fails as a whole', async () => {
   const { account, inbox, uids } = await filled()
   const used = appliance.store.accounts.byMailbox(account.mailboxId)!.usedBytes
   const options = { ...COPYING, quotaBytes: () => used + used / 2 }
-  await assert.rejects(appliance.store.copies.copy(account, { from: inbox, to: inbox, uids }, options), MailboxFull)
+  await assert.rejects(
+    appliance.store.programs.copies.copy(account, { from: inbox, to: inbox, uids }, options),
+    MailboxFull,
+  )
   assert.deepEqual([entriesOf(inbox).length, unfinished()], [MESSAGES, 0])
 })
 
 test('a copy that ends with the appliance is left to be taken back at the next start', async () => {
   const { account, inbox, uids } = await filled()
-  const { copies } = appliance.store
+  const { copies } = appliance.store.programs
   const ending = new AbortController()
   const onProgress = (copied: number) => {
     if (copied === 0) return

@@ -75,7 +75,7 @@ function arrivals(random: Random, now: number): Arrival[] {
 
 async function openMailboxes(): Promise<string[]> {
   const ids = [newId('mailbox'), newId('mailbox')]
-  for (const id of ids) await appliance.db.write((tx) => appliance.store.openAccount(tx, id, 'ann@here.test'))
+  for (const id of ids) await appliance.db.write((tx) => appliance.store.edit.openAccount(tx, id, 'ann@here.test'))
   return ids
 }
 
@@ -178,7 +178,7 @@ describe('deliveries that are written together', () => {
       const list = arrivals(new Random(seed), clock.now())
       const [single, together] = [await openMailboxes(), await openMailboxes()]
       const deliver = ({ message, targets }: Arrival, boxes: string[]) =>
-        store.deliver(
+        store.delivery.deliver(
           message,
           targets.map((target) => targetOf(target, boxes, QUOTA_BYTES[seed % 2]!)),
           (_tx, results) => results,
@@ -204,7 +204,7 @@ describe('deliveries that are written together', () => {
     const target = targetOf({ box: 0, junk: false, script: 'none' }, [mailboxId!], 1e9)
     const outcomes = await Promise.all(
       messages.map((message, index) =>
-        appliance.store.deliver(message, [target], (tx) => (index % 10 === 3 ? tx.undo('undone') : 'stored')),
+        appliance.store.delivery.deliver(message, [target], (tx) => (index % 10 === 3 ? tx.undo('undone') : 'stored')),
       ),
     )
     assert.deepEqual(
@@ -221,9 +221,13 @@ describe('deliveries that are written together', () => {
     const stored = new Set(list.map(({ message }) => message))
     const results = await Promise.allSettled(
       [...stored].map((message, index) =>
-        appliance.store.deliver(message, [targetOf({ box: 0, junk: false, script: 'none' }, [mailboxId!], 1e9)], () => {
-          if (index % 10 === 3) throw new Error('no record')
-        }),
+        appliance.store.delivery.deliver(
+          message,
+          [targetOf({ box: 0, junk: false, script: 'none' }, [mailboxId!], 1e9)],
+          () => {
+            if (index % 10 === 3) throw new Error('no record')
+          },
+        ),
       ),
     )
     const failed = results.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))

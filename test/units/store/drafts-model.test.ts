@@ -77,7 +77,7 @@ class Writer {
   }
 
   all(): StoredDraft[] {
-    return appliance.store.drafts.list(this.#account, { limit: 100, after: null }).items
+    return appliance.store.edit.drafts.list(this.#account, { limit: 100, after: null }).items
   }
 
   /** One random operation on drafts or on the messages below them; a refused one changes nothing. */
@@ -90,23 +90,26 @@ class Writer {
     const subject = `s${++this.#made}`
     if (one === undefined || (drafts.length < 8 && this.#random.chance(0.3))) {
       const id = newId('draft')
-      return db.write((tx) => store.drafts.create(tx, target, id, composed(id, subject)))
+      return db.write((tx) => store.edit.drafts.create(tx, target, id, composed(id, subject)))
     }
-    const folders = store.folders.list(account)
+    const folders = store.read.folders.list(account)
     const { messageId } = one
-    const others = () => store.edits.change(account, [messageId], { folders: { add: [this.#random.pick(folders).id] } })
-    const move = () => store.edits.change(account, [messageId], { folders: { set: [this.#random.pick(folders).id] } })
-    const label = () => store.edits.change(account, [messageId], { keywords: { add: [`k${this.#made % 5}`] } })
+    const others = () =>
+      store.edit.messages.change(account, [messageId], { folders: { add: [this.#random.pick(folders).id] } })
+    const move = () =>
+      store.edit.messages.change(account, [messageId], { folders: { set: [this.#random.pick(folders).id] } })
+    const label = () => store.edit.messages.change(account, [messageId], { keywords: { add: [`k${this.#made % 5}`] } })
     const edit = () =>
       db.write((tx) => {
-        const current = store.drafts.get(account, one.id, tx)
-        if (current?.revision === one.revision) store.drafts.replace(tx, target, current, composed(one.id, subject))
+        const current = store.edit.drafts.get(account, one.id, tx)
+        if (current?.revision === one.revision)
+          store.edit.drafts.replace(tx, target, current, composed(one.id, subject))
       })
-    const erase = () => db.write((tx) => void store.edits.deleteIn(tx, account, [messageId]))
+    const erase = () => db.write((tx) => void store.edit.messages.deleteIn(tx, account, [messageId]))
     const remove = () =>
       db.write((tx) => {
-        const current = store.drafts.get(account, one.id, tx)
-        if (current !== undefined) store.drafts.remove(tx, account, current)
+        const current = store.edit.drafts.get(account, one.id, tx)
+        if (current !== undefined) store.edit.drafts.remove(tx, account, current)
       })
     const doings: (() => Promise<unknown>)[] = [edit, edit, edit, label, others, move, erase, remove]
     // Two at once, on the same draft.
@@ -117,20 +120,20 @@ class Writer {
     const { store, db } = appliance
     const account = this.#account
     const drafts = this.all()
-    const inDrafts = store.folders.byRole(account.n, 'drafts').id
+    const inDrafts = store.read.folders.byRole(account.n, 'drafts').id
     for (const { messageId, members, id } of drafts) {
-      const message = store.messages.get(account, messageId)
+      const message = store.read.messages.get(account, messageId)
       assert.ok(message, `${what}: ${id} has its message`)
       assert.ok(message.folderIds.includes(inDrafts), what)
       const { subject, to, bcc } = message
       assert.deepEqual({ subject, to, bcc }, { subject: members.subject, to: members.to, bcc: members.bcc }, what)
-      assert.equal(store.drafts.byMessage(account, messageId)?.id, id, what)
+      assert.equal(store.edit.drafts.byMessage(account, messageId)?.id, id, what)
     }
     assert.equal(new Set(drafts.map(({ messageId }) => messageId)).size, drafts.length, what)
     // No row outlives its message, wherever that is.
     const rows = db.read.all<{ message_id: string }>('SELECT message_id FROM drafts WHERE account = ?', [account.n])
     for (const { message_id } of rows)
-      assert.ok(store.messages.get(account, message_id), `${what}: a row without a message`)
+      assert.ok(store.read.messages.get(account, message_id), `${what}: a row without a message`)
   }
 }
 

@@ -38,7 +38,7 @@ class Follower {
   follow(box: ModelMailbox, type: 'messages' | 'threads' | 'folders', max: () => number): void {
     for (let more = true; more; ) {
       const account = box.account()
-      const changes = box.appliance.store.changes.since(account, type as ChangeType, this.states[type], max())
+      const changes = box.appliance.store.read.changes.since(account, type as ChangeType, this.states[type], max())
       for (const id of changes.created) assert.ok(!this.views[type].has(id), `${id} was reported as created twice`)
       for (const id of changes.updated)
         assert.ok(this.views[type].has(id), `${id} was reported as updated, but never as created`)
@@ -78,11 +78,11 @@ test('a large folder is deleted in batches, and its precondition is checked agai
   const { account } = box
   const put = { mail: mailOf(), receivedAt: 1000, thread: 'x', folders: ['inbox' as const] }
   const remove = async (meanwhile: (id: string) => void) => {
-    const id = await appliance.store.folderEdits.create(account, { name: 'Large', parentId: null })
+    const id = await appliance.store.edit.folders.create(account, { name: 'Large', parentId: null })
     const ids = await box.putAll(Array.from({ length: 250 }, (_, n) => ({ ...put, thread: `${id} ${n % 50}` })))
-    await appliance.store.edits.change(account, ids, { folders: { set: [id] } })
+    await appliance.store.edit.messages.change(account, ids, { folders: { set: [id] } })
     let calls = 0
-    const removed = appliance.store.folderEdits.remove(account, id, 'delete', () => {
+    const removed = appliance.store.edit.folders.remove(account, id, 'delete', () => {
       if (++calls === 1) meanwhile(id)
       else throw conflict('It changed.')
     })
@@ -91,8 +91,8 @@ test('a large folder is deleted in batches, and its precondition is checked agai
   assert.equal(await (await remove(() => {})).removed, 250)
   // An edit requested during the first batch is applied before the second one.
   const touched = await remove(
-    (id) => void appliance.store.folderEdits.update(account, id, { sortOrder: 1 }, async () => {}),
+    (id) => void appliance.store.edit.folders.update(account, id, { sortOrder: 1 }, async () => {}),
   )
   await assert.rejects(touched.removed, { code: 'conflict' })
-  assert.equal(appliance.store.folders.byId(account, touched.id)?.totalMessages, 50)
+  assert.equal(appliance.store.read.folders.byId(account, touched.id)?.totalMessages, 50)
 })

@@ -65,21 +65,21 @@ test('mailboxes of an earlier version are equal to new ones after the upgrade', 
   })
   for (const [index, id] of ids.entries()) {
     const account = store.accounts.byMailbox(id)!
-    const [primary, ...others] = store.identities.list(account)
+    const [primary, ...others] = store.sending.identities.list(account)
     assert.deepEqual([primary!.email, primary!.isPrimary, others.length], [`box${index}@shop.test`, true, 0])
     assert.match(primary!.id, new RegExp(idPattern('identity')))
-    const quotas = store.quotas.list(account)
+    const quotas = store.sending.quotas.list(account)
     assert.deepEqual(
       quotas.map(({ name }) => name),
       ['storage', 'messages', 'daily_recipients'],
     )
     assert.match(quotas[0]!.id, new RegExp(idPattern('quota')))
-    const changes = store.changes.since(account, 'identities', 'i0', 10)
+    const changes = store.read.changes.since(account, 'identities', 'i0', 10)
     assert.deepEqual([changes.created, changes.newState], [[primary!.id], account.states.identities])
-    assert.equal(store.quotas.changesSince(account, 'q0', 10).created.length, 3)
+    assert.equal(store.sending.quotas.changesSince(account, 'q0', 10).created.length, 3)
     assert.equal(account.attachmentBytes, index === 0 ? 123 : 0)
   }
   const account = store.accounts.byMailbox(ids[0]!)!
   // Which members of the folder changed before is not recorded.
-  assert.equal(store.changes.since(account, 'folders', 'f3', 10).countsOnly, false)
+  assert.equal(store.read.changes.since(account, 'folders', 'f3', 10).countsOnly, false)
 })

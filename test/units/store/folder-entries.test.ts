@@ -23,7 +23,7 @@ test('entries equal their messages, and no UID is given twice or leaves unnotice
   const box = await ModelMailbox.open(appliance, random)
   const watcher = new EntryWatcher(appliance, () => box.account())
   watcher.look()
-  const { trashRetention } = appliance.store
+  const { trashRetention } = appliance.store.upkeep
   for (let round = 0; round < 150; round++) {
     if (round % 25 !== 24) await box.work()
     else await trashRetention.run(appliance.clock.now() - 3000, new AbortController().signal)
@@ -41,8 +41,8 @@ test('a reply marks its original answered in all its folders, and its copy is an
   const { id } = db.read.get<{ id: string }>('SELECT id FROM messages WHERE account = ? AND answered = 0', [
     box.account().n,
   ])!
-  const archive = store.folders.byRole(box.account().n, 'archive').id
-  await store.edits.change(box.account(), [id], { folders: { add: [archive] } })
+  const archive = store.read.folders.byRole(box.account().n, 'archive').id
+  await store.edit.messages.change(box.account(), [id], { folders: { add: [archive] } })
   watcher.look()
   for (const copy of [true, false]) {
     const account = box.account()
@@ -60,7 +60,7 @@ test('a reply marks its original answered in all its folders, and its copy is an
       },
       ...{ envelope: { mailFrom: '', rcptTo: ['a@else.test'] }, identityId: newId('identity') },
     }
-    await db.write((tx) => store.sentCopies.record(tx, account, sent))
+    await db.write((tx) => store.sending.copies.record(tx, account, sent))
     watcher.look()
     const entries = db.read.all<{ flags: number }>('SELECT flags FROM message_folders WHERE message = ?', [answers.n])
     assert.ok(entries.length >= 2 - Number(!copy) && entries.every(({ flags }) => flags & ENTRY_FLAGS.answered))
@@ -73,13 +73,13 @@ test('a message with the maximum of keywords that was answered can still leave a
   const { store, db } = appliance
   const account = box.account()
   const { n, id } = db.read.get<{ n: number; id: string }>('SELECT n, id FROM messages WHERE account = ?', [account.n])!
-  const folder = await store.folderEdits.create(account, { name: 'Full', parentId: null })
+  const folder = await store.edit.folders.create(account, { name: 'Full', parentId: null })
   const keywords = { set: Array.from({ length: KEYWORDS_MAX }, (_, at) => `label${at}`) }
-  await store.edits.change(account, [id], { keywords, folders: { add: [folder] } })
+  await store.edit.messages.change(account, [id], { keywords, folders: { add: [folder] } })
   await db.write((tx) => markAnswered(tx, n))
-  const { updated } = await store.edits.change(account, [id], { folders: { remove: [folder] } })
+  const { updated } = await store.edit.messages.change(account, [id], { folders: { remove: [folder] } })
   assert.deepEqual(updated, [id])
-  const { notUpdated } = await store.edits.change(account, [id], { keywords: { add: ['more'] } })
+  const { notUpdated } = await store.edit.messages.change(account, [id], { keywords: { add: ['more'] } })
   assert.deepEqual(
     notUpdated.map(({ about }) => about),
     ['keywords'],

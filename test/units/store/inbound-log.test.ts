@@ -38,7 +38,7 @@ const BARE: Omit<NewInboundRow, 'teamId'> = {
 
 const write = (...rows: Partial<NewInboundRow>[]) =>
   appliance.db.write((tx) =>
-    appliance.store.inboundLog.appendMany(
+    appliance.store.log.inbound.appendMany(
       tx,
       rows.map((row) => ({ teamId: team, ...BARE, ...row })),
     ),
@@ -48,7 +48,7 @@ async function found(filter: InboundFilter, limit = 100): Promise<number[]> {
   const times: number[] = []
   let at: PageKey | null = null
   do {
-    const page = await appliance.store.inboundLog.list(team, filter, { limit, after: at })
+    const page = await appliance.store.log.inbound.list(team, filter, { limit, after: at })
     times.push(...page.items.map(({ createdAt }) => createdAt))
     at = page.next
   } while (at !== null)
@@ -72,17 +72,17 @@ it('a row reads back as it was written, with its evidence', async () => {
     evidence: { dns: [{ name: 'a', type: 'TXT', answer: 'b' }], __proto__x: 1 },
   }
   await write(row)
-  const [listed] = (await appliance.store.inboundLog.list(team, {}, { limit: 5, after: null })).items
+  const [listed] = (await appliance.store.log.inbound.list(team, {}, { limit: 5, after: null })).items
   const { evidence, ...shown } = row
   assert.match(listed!.id, /^ilog_[a-z0-9]{24}$/)
   assert.deepEqual(listed, { id: listed!.id, ...shown })
-  assert.deepEqual(appliance.store.inboundLog.get(team, listed!.id), { id: listed!.id, ...shown, evidence })
-  assert.equal(appliance.store.inboundLog.get(newId('team'), listed!.id), undefined)
+  assert.deepEqual(appliance.store.log.inbound.get(team, listed!.id), { id: listed!.id, ...shown, evidence })
+  assert.equal(appliance.store.log.inbound.get(newId('team'), listed!.id), undefined)
 })
 
 it('unknown members are null, and a long text is truncated', async () => {
   await write({ detail: 'x'.repeat(DETAIL_MAX + 10) })
-  const [row] = (await appliance.store.inboundLog.list(team, {}, { limit: 5, after: null })).items
+  const [row] = (await appliance.store.log.inbound.list(team, {}, { limit: 5, after: null })).items
   assert.deepEqual(
     [row!.headerFrom, row!.subject, row!.sizeBytes, row!.authentication, row!.spamScore, row!.messageId],
     [null, null, null, null, null, null],
@@ -93,14 +93,14 @@ it('unknown members are null, and a long text is truncated', async () => {
 it('rows are listed newest first, page by page, while others are inserted', async () => {
   await write(...[3, 1, 2, 2, 2].map((createdAt) => ({ createdAt })))
   assert.deepEqual(await found({}, 2), [3, 2, 2, 2, 1])
-  const first = await appliance.store.inboundLog.list(team, {}, { limit: 2, after: null })
+  const first = await appliance.store.log.inbound.list(team, {}, { limit: 2, after: null })
   await write({ createdAt: 9 })
-  const second = await appliance.store.inboundLog.list(team, {}, { limit: 2, after: first.next })
+  const second = await appliance.store.log.inbound.list(team, {}, { limit: 2, after: first.next })
   assert.deepEqual(
     second.items.map(({ createdAt }) => createdAt),
     [2, 2],
   )
-  assert.equal((await appliance.store.inboundLog.list(team, {}, { limit: 6, after: null })).next, null)
+  assert.equal((await appliance.store.log.inbound.list(team, {}, { limit: 6, after: null })).next, null)
 })
 
 it('every filter returns the matching rows', async () => {
@@ -139,9 +139,9 @@ it('rows of another team are never returned', async () => {
 
 it('rows are pruned by age', async () => {
   await write(...Array.from({ length: 1500 }, (_, index) => ({ createdAt: -2000 + index })), { createdAt: 50 })
-  assert.equal(await appliance.store.inboundLog.prune(0), 1500)
+  assert.equal(await appliance.store.log.inbound.prune(0), 1500)
   assert.deepEqual(await found({}), [50])
-  assert.equal(await appliance.store.inboundLog.prune(0), 0)
+  assert.equal(await appliance.store.log.inbound.prune(0), 0)
 })
 
 it('rows are counted by outcome; a row for probes counts all of them', async () => {
@@ -155,9 +155,13 @@ it('rows are counted by outcome; a row for probes counts all of them', async () 
     { status: 'deferred', reason: 'mailbox_full' },
     { status: 'duplicate', messageId: newId('message') },
   )
-  const [counts] = await appliance.store.reports.sums(team, [{ from: 0, to: 1 }], { domain: 'shop.example' })
+  const [counts] = await appliance.store.log.reports.sums(team, [{ from: 0, to: 1 }], { domain: 'shop.example' })
   assert.deepEqual(counts, { ...zeroCounts(), received: 1, received_spam: 1, received_blocked: 71 })
-  const { shares } = await appliance.store.reports.breakdown(team, { from: 0, to: 1 }, { by: 'event_reason', limit: 9 })
+  const { shares } = await appliance.store.log.reports.breakdown(
+    team,
+    { from: 0, to: 1 },
+    { by: 'event_reason', limit: 9 },
+  )
   assert.deepEqual(
     shares.map(({ key, counts: found }) => [key, found.received_blocked]),
     [

@@ -31,7 +31,7 @@ const QUERIES = [
 ]
 
 function randomFilter(box: ModelMailbox, random: Random): MessageFilter {
-  const folders = box.appliance.store.folders.list(box.account())
+  const folders = box.appliance.store.read.folders.list(box.account())
   const isSet = (chance: number) => random.chance(chance)
   return {
     ...(isSet(0.3) ? { q: random.pick(QUERIES) } : {}),
@@ -63,11 +63,11 @@ async function walked(list: List): Promise<string[]> {
 function messageList(box: ModelMailbox, filter: MessageFilter, random: Random): List {
   const sort: MessageSort = random.chance(0.8) ? 'received_at' : random.pick(['subject', 'size'])
   const order = { sort, direction: random.pick(['asc', 'desc'] as const), collapseThreads: random.chance(0.3) }
-  return (cut) => box.appliance.store.messages.list(box.account(), filter, { ...order, ...cut })
+  return (cut) => box.appliance.store.read.messages.list(box.account(), filter, { ...order, ...cut })
 }
 
 function threadList(box: ModelMailbox, filter: MessageFilter, direction: SortDirection): List {
-  return (cut) => box.appliance.store.threads.list(box.account(), filter, { direction, ...cut })
+  return (cut) => box.appliance.store.read.threads.list(box.account(), filter, { direction, ...cut })
 }
 
 async function checkPositions(list: List, random: Random, what: string): Promise<number> {
@@ -97,7 +97,7 @@ async function checkIndexes(
   const ids = await walked(threadList(box, filter, direction))
   const all = await walked(threadList(box, { inTrashOrJunk: true }, 'desc'))
   for (const id of random.some(all, 0.2)) {
-    const index = await appliance.store.threads.indexOf(box.account(), filter, direction, id)
+    const index = await appliance.store.read.threads.indexOf(box.account(), filter, direction, id)
     assert.equal(index ?? -1, ids.indexOf(id), `${what} ${direction} ${id}`)
   }
 }
@@ -114,12 +114,12 @@ test('pages by position are parts of the list, and totals are its length', async
     const direction = random.pick(['asc', 'desc'] as const)
     const threads = await checkPositions(threadList(box, filter, direction), random, what)
     await checkIndexes(box, filter, direction, random, what)
-    assert.equal(await store.threads.total(box.account(), filter), threads, what)
+    assert.equal(await store.read.threads.total(box.account(), filter), threads, what)
     await checkPositions(messageList(box, filter, random), random, what)
     for (const collapseThreads of [false, true]) {
       const order = { sort: 'received_at', direction: 'desc', collapseThreads } as const
-      const list: List = (cut) => store.messages.list(box.account(), filter, { ...order, ...cut })
-      const total = await store.messages.total(box.account(), filter, collapseThreads)
+      const list: List = (cut) => store.read.messages.list(box.account(), filter, { ...order, ...cut })
+      const total = await store.read.messages.total(box.account(), filter, collapseThreads)
       assert.equal(total, (await walked(list)).length, `${what} ${collapseThreads}`)
     }
   }
@@ -146,7 +146,7 @@ class ThreadFollower {
 
   /** @returns false if it had to read the list again */
   async follow(what: string): Promise<boolean> {
-    const { threads } = this.#box.appliance.store
+    const { threads } = this.#box.appliance.store.read
     const request = { since: this.#state, most: 30 }
     try {
       const account = this.#box.account()
@@ -204,10 +204,12 @@ test('only the part of the list that the client has is reported', async () => {
   const since = box.account().states.threads
   const ids = await walked(threadList(box, {}, 'desc'))
   assert.ok(ids.length > 3)
-  const messages = [ids[0]!, ids.at(-1)!].map((id) => appliance.store.threads.get(box.account(), id)!.messageIds[0]!)
-  await appliance.store.edits.change(box.account(), messages, { keywords: { add: ['later'] } })
+  const messages = [ids[0]!, ids.at(-1)!].map(
+    (id) => appliance.store.read.threads.get(box.account(), id)!.messageIds[0]!,
+  )
+  await appliance.store.edit.messages.change(box.account(), messages, { keywords: { add: ['later'] } })
   const request = { since, most: 30, upTo: ids[1] }
-  const { removed, added } = await appliance.store.threads.queryChanges(box.account(), {}, 'desc', request)
+  const { removed, added } = await appliance.store.read.threads.queryChanges(box.account(), {}, 'desc', request)
   assert.deepEqual(removed.toSorted(), [ids[0], ids.at(-1)].toSorted())
   assert.deepEqual(added, [{ id: ids[0], index: 0 }])
 })

@@ -21,7 +21,7 @@ after(() => appliance[Symbol.asyncDispose]())
 
 const count = (...facts: CountedEvent[]) =>
   appliance.db.write((tx) => {
-    for (const fact of facts) appliance.store.counters.count(tx, fact)
+    for (const fact of facts) appliance.store.log.counters.count(tx, fact)
   })
 
 /** The scheduled maintenance after a restart. */
@@ -89,7 +89,7 @@ function within(
 }
 
 async function compare(random: Random, facts: readonly CountedEvent[], teams: readonly string[]): Promise<void> {
-  const { reports } = appliance.store
+  const { reports } = appliance.store.log
   const now = hourOf(appliance.clock.now()) + 1
   for (let round = 0; round < 25; round++) {
     const team = random.pick(teams)
@@ -134,7 +134,7 @@ for (const seed of [1, 2]) {
         units.map(async (unit) => {
           const fails = random.chance(0.2)
           const done = appliance.db.write((tx) => {
-            for (const fact of unit) appliance.store.counters.count(tx, fact)
+            for (const fact of unit) appliance.store.log.counters.count(tx, fact)
             if (fails) throw new Error('no')
           })
           if (fails) await assert.rejects(done)
@@ -169,8 +169,8 @@ test('foreign domains beyond the busiest are merged, per hour and per day', asyn
     appliance.clock.advance((hour + 1) * HOUR)
   }
   const span = { from: first, to: first + 24 }
-  const busiest = await appliance.store.reports.breakdown(team, span, { by: 'recipient_domain', limit: 3 })
-  const before = await appliance.store.reports.sums(team, [span], {})
+  const busiest = await appliance.store.log.reports.breakdown(team, span, { by: 'recipient_domain', limit: 3 })
+  const before = await appliance.store.log.reports.sums(team, [span], {})
   const rows = (hours: number) =>
     appliance.db.read.all<{ start: number; count: number }>(
       `SELECT start, count(*) AS count FROM mail_counts
@@ -185,10 +185,10 @@ test('foreign domains beyond the busiest are merged, per hour and per day', asyn
   await rollUp()
   for (const { count } of [...rows(1), ...rows(24)]) assert.ok(count <= DETAILED_MAX)
   assert.equal(rows(24).length, 1)
-  assert.deepEqual(await appliance.store.reports.sums(team, [span], {}), before)
-  const after = await appliance.store.reports.breakdown(team, span, { by: 'recipient_domain', limit: 3 })
+  assert.deepEqual(await appliance.store.log.reports.sums(team, [span], {}), before)
+  const after = await appliance.store.log.reports.breakdown(team, span, { by: 'recipient_domain', limit: 3 })
   assert.deepEqual(after, busiest)
-  const all = await appliance.store.reports.breakdown(team, span, { by: 'domain', limit: 1000 })
+  const all = await appliance.store.log.reports.breakdown(team, span, { by: 'domain', limit: 1000 })
   assert.equal(all.shares.length, DETAILED_MAX + more + 1)
   assert.equal(all.other.accepted, 2, 'a foreign sender that sent little has no name any more')
 })
@@ -204,16 +204,16 @@ test('an interrupted roll-up is continued', async () => {
   stop.abort()
   assert.equal(await new RollUp(appliance).run(stop.signal), 0)
   const span = { from, to: from + 72 }
-  assert.equal((await appliance.store.reports.sums(team, [span], {}))[0]!.accepted, 72)
+  assert.equal((await appliance.store.log.reports.sums(team, [span], {}))[0]!.accepted, 72)
   await rollUp()
   // As if the process had crashed between the teams of the newest day.
   await appliance.db.write((tx) =>
     tx.run('DELETE FROM mail_counts WHERE hours = 24 AND team_id = ? AND start >= ?', [team, from + 24]),
   )
-  assert.equal((await appliance.store.reports.sums(team, [span], {}))[0]!.accepted, 72)
+  assert.equal((await appliance.store.log.reports.sums(team, [span], {}))[0]!.accepted, 72)
   // Two concurrent runs, as of the scheduler and the test.
   await Promise.all([rollUp(), rollUp(), rollUp()])
-  assert.equal((await appliance.store.reports.sums(team, [span], {}))[0]!.accepted, 72)
+  assert.equal((await appliance.store.log.reports.sums(team, [span], {}))[0]!.accepted, 72)
 })
 
 test('counts are kept for 400 days', async () => {
@@ -226,14 +226,14 @@ test('counts are kept for 400 days', async () => {
   await rollUp()
   appliance.clock.leap(399 * DAY)
   await rollUp()
-  await appliance.store.rollUp.prune()
-  assert.equal((await appliance.store.reports.sums(team, [old], {}))[0]!.accepted, 1)
+  await appliance.store.log.rollUp.prune()
+  assert.equal((await appliance.store.log.reports.sums(team, [old], {}))[0]!.accepted, 1)
   appliance.clock.leap(HOUR)
-  assert.ok((await appliance.store.rollUp.prune()) > 0)
+  assert.ok((await appliance.store.log.rollUp.prune()) > 0)
   const hours = appliance.db.read.all('SELECT * FROM mail_counts WHERE team_id = ? AND hours = 1', [team])
   assert.equal(hours.length, 1)
   appliance.clock.leap(2 * DAY)
-  await appliance.store.rollUp.prune()
+  await appliance.store.log.rollUp.prune()
   assert.deepEqual(appliance.db.read.all('SELECT * FROM mail_counts WHERE team_id = ?', [team]), [])
 })
 

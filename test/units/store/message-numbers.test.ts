@@ -43,7 +43,7 @@ describe('an inserted message', () => {
     }
     const receivedAt = T0 + 77
     const id = await put(mail, { receivedAt, keywords: ['work', '$flagged', 'alpha', 'work'], flags: { seen: true } })
-    const message = appliance.store.messages.get(box.account, id)!
+    const message = appliance.store.read.messages.get(box.account, id)!
     const { attachments, blobHash, threadId, ...rest } = message
     assert.deepEqual(rest, {
       id,
@@ -85,25 +85,25 @@ describe('an inserted message', () => {
     )
     assert.match(attachments[0]!.id, /^att_[a-z0-9]{24}$/)
     assert.equal(blobHash.length, 32)
-    assert.equal(appliance.store.threads.get(box.account, threadId)!.messageIds[0], id)
+    assert.equal(appliance.store.read.threads.get(box.account, threadId)!.messageIds[0], id)
   })
 
   it('is not visible in other mailboxes', async () => {
     const id = await put({ subject: 'mine' })
-    const { threadId } = appliance.store.messages.get(box.account, id)!
+    const { threadId } = appliance.store.read.messages.get(box.account, id)!
     const other = await TestMailbox.open(appliance)
-    assert.equal(appliance.store.messages.get(other.account, id), undefined)
-    assert.equal(await appliance.store.messages.headers(other.account, id), undefined)
-    assert.equal(await appliance.store.messages.bodies(other.account, id, 10), undefined)
-    assert.equal(appliance.store.threads.get(other.account, threadId), undefined)
+    assert.equal(appliance.store.read.messages.get(other.account, id), undefined)
+    assert.equal(await appliance.store.read.messages.headers(other.account, id), undefined)
+    assert.equal(await appliance.store.read.messages.bodies(other.account, id, 10), undefined)
+    assert.equal(appliance.store.read.threads.get(other.account, threadId), undefined)
   })
 
   it('refers to its content', async () => {
     const id = await put({})
-    const { blobHash } = appliance.store.messages.get(box.account, id)!
-    const named = await appliance.store.messages.namedBlobs([blobHash, new Uint8Array(32)])
+    const { blobHash } = appliance.store.read.messages.get(box.account, id)!
+    const named = await appliance.store.read.messages.namedBlobs([blobHash, new Uint8Array(32)])
     assert.deepEqual([...named], [Buffer.from(blobHash).toString('hex')])
-    assert.deepEqual(await appliance.store.messages.namedBlobs([]), new Set())
+    assert.deepEqual(await appliance.store.read.messages.namedBlobs([]), new Set())
   })
 })
 
@@ -111,21 +111,21 @@ describe('a thread', () => {
   it('covers the messages outside Trash and Junk, or all if there are none outside', async () => {
     const inside = await put({ subject: 'in' }, { thread: 'x', receivedAt: T0 + 1000 })
     const trashed = await put({ subject: 'out' }, { thread: 'x', receivedAt: T0 + 2000, folders: ['trash'] })
-    const { threadId } = appliance.store.messages.get(box.account, trashed)!
-    const thread = appliance.store.threads.get(box.account, threadId)!
+    const { threadId } = appliance.store.read.messages.get(box.account, trashed)!
+    const thread = appliance.store.read.threads.get(box.account, threadId)!
     assert.deepEqual([thread.messageIds, thread.messageCount, thread.lastMessage.id], [[inside], 1, inside])
     assert.deepEqual(thread.folderIds, [box.folder('inbox').id])
     const junk = await put({ subject: 'spam' }, { thread: 'y', folders: ['junk'] })
-    const hidden = appliance.store.messages.get(box.account, junk)!.threadId
-    const all = appliance.store.threads.get(box.account, hidden)!
+    const hidden = appliance.store.read.messages.get(box.account, junk)!.threadId
+    const all = appliance.store.read.threads.get(box.account, hidden)!
     assert.deepEqual([all.messageIds, all.folderIds], [[junk], [box.folder('junk').id]])
   })
 
   it('lists its messages oldest first', async () => {
     const late = await put({}, { thread: 'z', receivedAt: T0 + 3000 })
     const early = await put({}, { thread: 'z', receivedAt: T0 + 1000 })
-    const { threadId } = appliance.store.messages.get(box.account, late)!
-    assert.deepEqual(appliance.store.threads.get(box.account, threadId)!.messageIds, [early, late])
+    const { threadId } = appliance.store.read.messages.get(box.account, late)!
+    assert.deepEqual(appliance.store.read.threads.get(box.account, threadId)!.messageIds, [early, late])
   })
 })
 
@@ -138,7 +138,9 @@ describe('correspondents', () => {
     assert.equal(rows.length, CORRESPONDENTS_PER_MESSAGE)
     const list = async (participant: string) => {
       const cut = { sort: 'received_at', direction: 'asc', limit: 10, after: null, collapseThreads: false } as const
-      return (await appliance.store.messages.list(box.account, { participant }, cut)).items.map((message) => message.id)
+      return (await appliance.store.read.messages.list(box.account, { participant }, cut)).items.map(
+        (message) => message.id,
+      )
     }
     assert.equal((await list('p3@many')).length, 2)
     assert.deepEqual(await list('p200@many'), [id])

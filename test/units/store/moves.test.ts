@@ -18,9 +18,10 @@ before(async () => {
 })
 after(() => appliance[Symbol.asyncDispose]())
 
-const entriesOf = (folder: number) => appliance.store.views.entries(folder, [{ first: 1, last: 2 ** 32 - 1 }], 10_000)
+const entriesOf = (folder: number) =>
+  appliance.store.programs.views.entries(folder, [{ first: 1, last: 2 ** 32 - 1 }], 10_000)
 const byRole = (box: ModelMailbox, role: string) =>
-  appliance.store.views.statuses(box.account()).find((status) => status.role === role)!
+  appliance.store.programs.views.statuses(box.account()).find((status) => status.role === role)!
 
 async function filled(
   seed: number,
@@ -37,7 +38,7 @@ async function filled(
 
 test('after random copies, moves and expunges the answers name what is there and what is gone', async () => {
   const { box, random, watcher } = await filled(11, 60)
-  const { moves, copies, views, flags } = appliance.store
+  const { moves, copies, views, flags } = appliance.store.programs
   for (let round = 0; round < 80; round++) {
     await box.work()
     const folders = views.statuses(box.account())
@@ -97,7 +98,7 @@ test('after random copies, moves and expunges the answers name what is there and
 test('Junk marks what comes into it and clears what leaves it', async () => {
   const { box, watcher } = await filled(12, 0)
   while (byRole(box, 'inbox').messages < 2) await box.work()
-  const { moves, mail } = appliance.store
+  const { moves, mail } = appliance.store.programs
   const [inbox, junk] = [byRole(box, 'inbox'), byRole(box, 'junk')]
   const [entry] = entriesOf(inbox.n)
   const labels = () =>
@@ -115,7 +116,7 @@ test('Junk marks what comes into it and clears what leaves it', async () => {
 test('a message that is moved to where it is already gets a new UID there, without the mark of the old one', async () => {
   const { box, watcher } = await filled(18, 0)
   while (byRole(box, 'inbox').messages < 1) await box.work()
-  const { moves, copies, flags } = appliance.store
+  const { moves, copies, flags } = appliance.store.programs
   const [inbox, archive] = [byRole(box, 'inbox').n, byRole(box, 'archive').n]
   const [entry] = entriesOf(inbox)
   const [copy] = await copies.copy(box.account(), { from: inbox, to: archive, uids: [entry!.uid] }, COPYING)
@@ -135,7 +136,7 @@ test('a message that is moved to where it is already gets a new UID there, witho
 test('a copy changes nothing that mail programs see of the folder it is made from', async () => {
   const { box, watcher } = await filled(19, 0)
   while (byRole(box, 'inbox').messages < 3) await box.work()
-  const { copies } = appliance.store
+  const { copies } = appliance.store.programs
   const [before, archive] = [byRole(box, 'inbox'), byRole(box, 'archive')]
   const entries = entriesOf(before.n)
   const there = new Set(entriesOf(archive.n).map(({ message }) => message))
@@ -154,7 +155,7 @@ test('more messages of a batch take no more statements, and copies of a large th
   const { account } = box
   const put = { mail: mailOf(), receivedAt: 1000, folders: ['inbox' as const] }
   await box.putAll(Array.from({ length: 90 }, (_, n) => ({ ...put, thread: `t${n % 3}` })))
-  const { moves } = appliance.store
+  const { moves } = appliance.store.programs
   const [from, to] = [box.folder('inbox').n, box.folder('archive').n]
   const statementsOf = (work: (tx: Tx) => void) => {
     const statements: string[] = []
@@ -177,7 +178,7 @@ test('messages of one thread are erased in the same unit of work, whatever their
   const put = { mail: mailOf(), receivedAt: 1000, folders: ['trash' as const] }
   await box.putAll(Array.from({ length: 250 }, (_, n) => ({ ...put, thread: `t${n % 50}` })))
   const trash = box.folder('trash').n
-  const { moves, flags, views } = appliance.store
+  const { moves, flags, views } = appliance.store.programs
   const uids = entriesOf(trash).map(({ uid }) => uid)
   await flags.change(account, { folder: trash, uids }, { deleted: true })
   const order = await views.deletedUids(trash, null)
@@ -190,7 +191,10 @@ test('messages of one thread are erased in the same unit of work, whatever their
 
 test('the same bytes are kept again when asked, with the UID they have', async () => {
   const { box } = await filled(14, 0)
-  const { imports, views } = appliance.store
+  const {
+    edit: { imports },
+    programs: { views },
+  } = appliance.store
   const none = 'none' as const
   const imported = {
     ...{ parsed: mailOf(), hash: Buffer.alloc(32, 9), sizeBytes: 10, keywords: ['$seen', 'work'], receivedAt: 5 },
@@ -215,7 +219,7 @@ test('the same bytes are kept again when asked, with the UID they have', async (
 
 test('pages of entries, views and changes agree with the folder', async () => {
   const { box, random } = await filled(15, 120)
-  const { views } = appliance.store
+  const { views } = appliance.store.programs
   for (const status of views.statuses(box.account())) {
     const all = entriesOf(status.n)
     const view = (await views.view(status.n))!
@@ -259,7 +263,7 @@ test('pages of entries, views and changes agree with the folder', async () => {
 
 test('a view is brought up to date by what left since, and the UIDs from its end on', async () => {
   const { box } = await filled(17, 80)
-  const { views, moves } = appliance.store
+  const { views, moves } = appliance.store.programs
   const uidsOf = ({ firsts, counts, size }: FolderView) =>
     [...firsts].flatMap((first, i) =>
       Array.from({ length: (counts[i + 1] ?? size) - counts[i]! }, (_, at) => first + at),
@@ -282,7 +286,7 @@ test('a view is brought up to date by what left since, and the UIDs from its end
 test('recent entries are taken once', async () => {
   const { box } = await filled(16, 0)
   while (byRole(box, 'inbox').messages < 1) await box.work()
-  const { views } = appliance.store
+  const { views } = appliance.store.programs
   const inbox = byRole(box, 'inbox')
   const take = () => appliance.db.write((tx) => views.takeRecent(tx, inbox.n))
   assert.deepEqual([inbox.recentFrom, await take(), await take()], [1, 1, inbox.uidNext])

@@ -32,7 +32,7 @@ async function take(account: Account, text: string, receivedAt: number): Promise
     envelope: { mailFrom: '', rcptTo: '' },
   }
   const result = await db.write((tx) =>
-    store.imports.import(tx, { account, ownAddresses: [], quotaBytes: 1e9 }, imported),
+    store.edit.imports.import(tx, { account, ownAddresses: [], quotaBytes: 1e9 }, imported),
   )
   assert.ok(result.outcome === 'new')
   const { n } = db.read.get<{ n: number }>('SELECT n FROM messages WHERE id = ?', [result.id])!
@@ -40,8 +40,8 @@ async function take(account: Account, text: string, receivedAt: number): Promise
 }
 
 const stored = (n: number) => {
-  const headers = appliance.store.mail.headers([n]).get(n)?.bytes.toString()
-  return { headers, root: appliance.store.mail.contents([n]).get(n)!.root as Part }
+  const headers = appliance.store.programs.mail.headers([n]).get(n)?.bytes.toString()
+  return { headers, root: appliance.store.programs.mail.contents([n]).get(n)!.root as Part }
 }
 const entryOf = (n: number) =>
   appliance.db.read.all<{ uid: number; size: number }>(
@@ -77,7 +77,7 @@ test('a stored message has its fields, and the size it is served with; both go w
     [plain.n, bare.n].map((n) => entryOf(n)[0]!.size),
     [mail(1).length, mail(2).length],
   )
-  await appliance.db.write((tx) => appliance.store.edits.deleteIn(tx, box.account(), [plain.id]))
+  await appliance.db.write((tx) => appliance.store.edit.messages.deleteIn(tx, box.account(), [plain.id]))
   const left = 'SELECT count(*) AS n FROM message_headers WHERE message = ?'
   assert.deepEqual(appliance.db.read.get(left, [plain.n]), { n: 0 })
 })
@@ -90,7 +90,7 @@ test('messages of earlier versions get them, the newest of each mailbox first, f
   }
   const wanted = taken.flat().map(({ n }) => stored(n))
   for (const box of boxes) await asBefore(box.account())
-  const { outlining } = appliance.store
+  const { outlining } = appliance.store.upkeep
   const { signal } = new AbortController()
   assert.equal(outlining.left(), 60)
   assert.deepEqual(await outlining.run(signal, 40), { outlined: 40, unreadable: 0 })
@@ -102,7 +102,7 @@ test('messages of earlier versions get them, the newest of each mailbox first, f
   }
   // One is deleted meanwhile, and the content of another is damaged.
   const [gone, damaged] = [taken[0]![3]!, taken[1]![4]!]
-  await appliance.db.write((tx) => appliance.store.edits.deleteIn(tx, boxes[0]!.account(), [gone.id]))
+  await appliance.db.write((tx) => appliance.store.edit.messages.deleteIn(tx, boxes[0]!.account(), [gone.id]))
   await appliance.db.write((tx) => tx.run('UPDATE messages SET blob = ? WHERE n = ?', [Buffer.alloc(32), damaged.n]))
   assert.deepEqual(await outlining.run(signal), { outlined: 18, unreadable: 1 })
   assert.equal(outlining.left(), 0)
@@ -120,7 +120,7 @@ test('an earlier message with bare LF gets a new UID, because its size is anothe
   await asBefore(box.account())
   const watcher = new EntryWatcher(appliance, () => box.account())
   watcher.look()
-  const { outlining } = appliance.store
+  const { outlining } = appliance.store.upkeep
   for (let twice = 0; twice < 2; twice++) {
     await outlining.run(new AbortController().signal)
     assert.deepEqual(
@@ -134,7 +134,7 @@ test('an earlier message with bare LF gets a new UID, because its size is anothe
       ]),
     )
   }
-  const folder = appliance.store.views.statuses(box.account()).find(({ role }) => role === 'inbox')!
-  assert.deepEqual(appliance.store.views.expungedSince(folder.n, 0), [{ first: 2, last: 2 }])
+  const folder = appliance.store.programs.views.statuses(box.account()).find(({ role }) => role === 'inbox')!
+  assert.deepEqual(appliance.store.programs.views.expungedSince(folder.n, 0), [{ first: 2, last: 2 }])
   assert.deepEqual([folder.messages, folder.uidNext], [2, 4])
 })

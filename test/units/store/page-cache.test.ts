@@ -34,7 +34,7 @@ function counted(entries = 1) {
 it('a list is read once until its account changes', async () => {
   const first = await box.put({ mail: mailOf({ subject: 'one' }), receivedAt: 1000, thread: 'a', folders: ['inbox'] })
   const list = () =>
-    appliance.store.threads.list(box.account, { q: 'one' }, { direction: 'desc', limit: 25, after: null })
+    appliance.store.read.threads.list(box.account, { q: 'one' }, { direction: 'desc', limit: 25, after: null })
   const page = await list()
   assert.equal(await list(), page)
   const second = await box.put({ mail: mailOf({ subject: 'one' }), receivedAt: 2000, thread: 'b', folders: ['inbox'] })
@@ -49,11 +49,11 @@ it('a search that depends on the current time is never cached', async () => {
   const at = appliance.clock.now()
   const id = await box.put({ mail: mailOf(), receivedAt: at, thread: 'now', folders: ['inbox'] })
   assert.deepEqual(
-    (await appliance.store.threads.list(box.account, query, cut)).items.map(({ lastMessage }) => lastMessage.id),
+    (await appliance.store.read.threads.list(box.account, query, cut)).items.map(({ lastMessage }) => lastMessage.id),
     [id],
   )
   appliance.clock.advance(2 * 24 * 60 * 60 * 1000)
-  assert.deepEqual((await appliance.store.threads.list(box.account, query, cut)).items, [])
+  assert.deepEqual((await appliance.store.read.threads.list(box.account, query, cut)).items, [])
 })
 
 it('an account is never newer than the number its pages are kept by', async () => {

@@ -35,7 +35,7 @@ const CUT = { direction: 'desc', limit: 25, sort: 'received_at', collapseThreads
 const BEHIND: PageKey = [NOW, 5]
 
 function search(filter: MessageFilter): Search {
-  return openSearch({ reader: appliance.db.read, folders: appliance.store.folders, now: NOW }, box.account, filter)
+  return openSearch({ reader: appliance.db.read, folders: appliance.store.read.folders, now: NOW }, box.account, filter)
 }
 
 function plan({
@@ -62,7 +62,10 @@ function plansOf(filter: MessageFilter, after: PageKey | null) {
 
 describe('entries of folders', () => {
   it('are read and changed without a pass over a table', async () => {
-    const { flags, moves, views, folders } = appliance.store
+    const {
+      programs: { flags, moves, views },
+      read: { folders },
+    } = appliance.store
     const { account } = box
     const [from, to] = [folders.byRole(account.n, 'inbox').n, folders.byRole(account.n, 'archive').n]
     const seen = new Set<string>()
@@ -96,7 +99,7 @@ describe('entries of folders', () => {
 describe('a folder that is numbered again', () => {
   it('is not passed for each entry', async () => {
     const { db, store } = appliance
-    const folder = store.folders.byRole(box.account.n, 'inbox').n
+    const folder = store.read.folders.byRole(box.account.n, 'inbox').n
     const seen = new Set<string>()
     const write = (work: (tx: Tx) => unknown) =>
       db.write((tx) => work(watchedTx(tx, (method, sql) => method === 'insert' || seen.add(sql))) as never)

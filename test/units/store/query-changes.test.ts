@@ -41,7 +41,7 @@ const QUERIES = [
 function randomFilter(box: ModelMailbox, random: Random): MessageFilter {
   const filter: MessageFilter = {}
   const may = (chance: number, set: () => void) => random.chance(chance) && set()
-  const folders = box.appliance.store.folders.list(box.account())
+  const folders = box.appliance.store.read.folders.list(box.account())
   may(0.35, () => {
     filter.q = random.pick(QUERIES)
   })
@@ -107,7 +107,7 @@ class Follower {
     const account = this.#box.account()
     const ids: string[] = []
     for (let at: PageKey | null = null, more = true; more; more = at !== null) {
-      const page = await store.messages.list(account, this.filter, { ...this.order, limit: 100, after: at })
+      const page = await store.read.messages.list(account, this.filter, { ...this.order, limit: 100, after: at })
       ids.push(...page.items.map(({ id }) => id))
       at = page.next
     }
@@ -117,7 +117,7 @@ class Follower {
   async read(): Promise<void> {
     const account = this.#box.account()
     this.#state = account.states.messages
-    this.#names = this.#box.appliance.store.messages.folderReferences(account, this.filter)
+    this.#names = this.#box.appliance.store.read.messages.folderReferences(account, this.filter)
     this.ids = this.#cut(await this.list())
   }
 
@@ -128,9 +128,14 @@ class Follower {
     const { filter, order } = this
     const upTo = this.prefixLength === null ? undefined : this.ids.at(-1)
     try {
-      if (store.messages.folderReferences(account, filter) !== this.#names) throw new ProductError('conflict', '')
+      if (store.read.messages.folderReferences(account, filter) !== this.#names) throw new ProductError('conflict', '')
       const request = { since: this.#state, most: MOST, upTo }
-      const { removed, added, total, newState } = await store.messages.queryChanges(account, filter, order, request)
+      const { removed, added, total, newState } = await store.read.messages.queryChanges(
+        account,
+        filter,
+        order,
+        request,
+      )
       for (const id of removed) if (this.ids.includes(id)) this.ids.splice(this.ids.indexOf(id), 1)
       for (const { id, index } of added) {
         assert.ok(!this.ids.includes(id), `${id} was added twice`)

@@ -71,7 +71,7 @@ async function wholeOf(tx: Reader, id: string): Promise<Uint8Array> {
 
 async function find(q: string): Promise<string[]> {
   const cut = { sort: 'received_at', direction: 'asc', limit: 100, after: null, collapseThreads: false } as const
-  const { items } = await appliance.store.messages.list(box.account, { q }, cut)
+  const { items } = await appliance.store.read.messages.list(box.account, { q }, cut)
   return items.map(({ id }) => id)
 }
 
@@ -81,7 +81,7 @@ function untouched(): number {
   return rows.length
 }
 
-const run = (signal = new AbortController().signal) => appliance.store.reindexing.run(reader, signal)
+const run = (signal = new AbortController().signal) => appliance.store.upkeep.reindexing.run(reader, signal)
 
 it('an appliance without messages has nothing to do', async () => {
   assert.deepEqual(appliance.db.read.all('SELECT * FROM text_renewal'), [])
@@ -100,7 +100,7 @@ it('makes messages findable that were not before, and writes no others', async (
   await writeAsBefore(all)
   for (const q of ['大学', '京都', '手机', 'bcc:太郎', '회']) assert.deepEqual(await find(q), [], q)
   assert.equal(
-    (await appliance.store.messages.count(box.account, {})).count,
+    (await appliance.store.read.messages.count(box.account, {})).count,
     all.length,
     'totals begin with what is there',
   )
@@ -114,7 +114,7 @@ it('makes messages findable that were not before, and writes no others', async (
   assert.deepEqual(await find('大学'), [body])
   const left = untouched()
   assert.ok(left > 40 && left < all.length - 4, String(left))
-  await appliance.db.write((tx) => appliance.store.edits.deleteIn(tx, box.account, many.slice(-2)))
+  await appliance.db.write((tx) => appliance.store.edit.messages.deleteIn(tx, box.account, many.slice(-2)))
   const late = await put(mailWith('ก่อน 大学'), 5000)
 
   const result = await run()

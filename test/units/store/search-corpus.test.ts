@@ -125,7 +125,11 @@ class Mailbox {
       ...{ quotaBytes: 2 ** 40, junk: false, spam: { score: 0, isSpam: false, reasons: [] } },
       authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
     }
-    const [copy] = await this.#store.deliver({ inspection, mailFrom, receivedAt }, [target], (_tx, results) => results)
+    const [copy] = await this.#store.delivery.deliver(
+      { inspection, mailFrom, receivedAt },
+      [target],
+      (_tx, results) => results,
+    )
     const { message: mail, sizeBytes } = inspection
     const { messageId: id, threadId: thread } = copy as { messageId: string; threadId: string }
     this.corpus.push(corpusMessage({ id, thread, mail, receivedAt, sizeBytes, folders: ['inbox'], keywords: [] }))
@@ -133,7 +137,10 @@ class Mailbox {
 
   /** Sets folders, flags and labels of every message. */
   async #arrange(): Promise<void> {
-    const { folders, edits } = this.#store
+    const {
+      read: { folders },
+      edit: { messages: edits },
+    } = this.#store
     const keys = new Map(folders.keys(this.#account).map(({ role, id }) => [role, id]))
     this.corpus.sort((a, b) => a.receivedAt - b.receivedAt || (a.mail.searchText < b.mail.searchText ? -1 : 1))
     const change = async (message: CorpusMessage) => {
@@ -159,7 +166,7 @@ class Mailbox {
     let at: PageKey | null = null
     do {
       const cut = { sort: 'received_at', direction, collapseThreads: false, limit, after: at } as const
-      const page = await this.#store.messages.list(this.#account, { q }, cut)
+      const page = await this.#store.read.messages.list(this.#account, { q }, cut)
       found.push(...page.items.map(({ id, receivedAt }) => ({ id, at: receivedAt })))
       at = page.next
     } while (at !== null)
@@ -170,7 +177,7 @@ class Mailbox {
     const ids: string[] = []
     let at: PageKey | null = null
     do {
-      const page = await this.#store.threads.list(this.#account, { q }, { direction, limit, after: at })
+      const page = await this.#store.read.threads.list(this.#account, { q }, { direction, limit, after: at })
       ids.push(...page.items.map(({ id }) => id))
       at = page.next
     } while (at !== null)
@@ -178,7 +185,7 @@ class Mailbox {
   }
 
   async count(q: string): Promise<number> {
-    return (await this.#store.messages.count(this.#account, { q })).count
+    return (await this.#store.read.messages.count(this.#account, { q })).count
   }
 }
 

@@ -28,8 +28,12 @@ function put(mail: Parameters<typeof mailOf>[0]): Promise<string> {
 
 async function find(q: string): Promise<string[]> {
   const cut = { sort: 'received_at', direction: 'asc', limit: 100, after: null, collapseThreads: false } as const
-  const page = await appliance.store.messages.list(box.account, { q }, cut)
-  const threads = await appliance.store.threads.list(box.account, { q }, { direction: 'asc', limit: 100, after: null })
+  const page = await appliance.store.read.messages.list(box.account, { q }, cut)
+  const threads = await appliance.store.read.threads.list(
+    box.account,
+    { q },
+    { direction: 'asc', limit: 100, after: null },
+  )
   const ids = page.items.map(({ id }) => id)
   assert.deepEqual(
     threads.items.map(({ lastMessage }) => lastMessage.id),
@@ -205,7 +209,7 @@ describe('words without spaces', () => {
       ['机手', []],
       ['RED-会议', [mail]],
     ] as const) {
-      const { items } = await appliance.store.messages.list(box.account, { subject }, cut)
+      const { items } = await appliance.store.read.messages.list(box.account, { subject }, cut)
       assert.deepEqual(
         items.map(({ id }) => id),
         ids,

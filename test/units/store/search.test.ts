@@ -48,7 +48,7 @@ async function allMessages(
   const ids: string[] = []
   let at: PageKey | null = null
   do {
-    const page = await appliance.store.messages.list(box.account, filter, { ...options, limit, after: at })
+    const page = await appliance.store.read.messages.list(box.account, filter, { ...options, limit, after: at })
     assert.ok(page.items.length <= limit)
     ids.push(...page.items.map(({ id }) => id))
     at = page.next
@@ -60,7 +60,7 @@ async function allThreads(filter: MessageFilter, direction: SortDirection, limit
   const threads: { id: string; at: number }[] = []
   let at: PageKey | null = null
   do {
-    const page = await appliance.store.threads.list(box.account, filter, { direction, limit, after: at })
+    const page = await appliance.store.read.threads.list(box.account, filter, { direction, limit, after: at })
     threads.push(...page.items.map(({ id, lastMessage }) => ({ id, at: lastMessage.receivedAt })))
     at = page.next
   } while (at !== null)

@@ -21,7 +21,7 @@ before(async () => {
 })
 beforeEach(async () => {
   mailboxId = newId('mailbox')
-  await appliance.db.write((tx) => appliance.store.openAccount(tx, mailboxId, 'ana@shop.test'))
+  await appliance.db.write((tx) => appliance.store.edit.openAccount(tx, mailboxId, 'ana@shop.test'))
   account = appliance.store.accounts.byMailbox(mailboxId)!
 })
 after(() => appliance[Symbol.asyncDispose]())
@@ -52,7 +52,7 @@ async function arrive(given: Partial<ParsedMessage>): Promise<string> {
   }
   const receivedAt = appliance.clock.now()
   const arrived = { inspection, mailFrom: 'bob@else.test', receivedAt }
-  const [delivered] = await appliance.store.deliver(arrived, [target], (_tx, results) => results)
+  const [delivered] = await appliance.store.delivery.deliver(arrived, [target], (_tx, results) => results)
   return delivered!.messageId!
 }
 
@@ -79,17 +79,17 @@ function sending(mail: Partial<ParsedMessage>, more: Partial<AcceptedSubmission>
 }
 
 const record = (sent: AcceptedSubmission): Promise<RecordedSubmission> =>
-  appliance.db.write((tx) => appliance.store.sentCopies.record(tx, account, sent))
+  appliance.db.write((tx) => appliance.store.sending.copies.record(tx, account, sent))
 
 function folderOf(role: string) {
-  return appliance.store.folders.list(account).find((folder) => folder.role === role)!
+  return appliance.store.read.folders.list(account).find((folder) => folder.role === role)!
 }
 
 /** The changes of each type since a state of the account. */
 function changesSince(before: Account): Partial<Record<ChangeType, [string[], string[]]>> {
   const reported: Partial<Record<ChangeType, [string[], string[]]>> = {}
   for (const type of ['messages', 'threads', 'folders', 'submissions'] as const) {
-    const { created, updated } = appliance.store.changes.since(account, type, before.states[type], 100)
+    const { created, updated } = appliance.store.read.changes.since(account, type, before.states[type], 100)
     if (created.length + updated.length > 0) reported[type] = [created, updated]
   }
   return reported
@@ -99,7 +99,7 @@ describe('the copy in Sent', () => {
   it('is seen, counted, uses quota, and creates a thread', async () => {
     const before = again()
     const recorded = await record(sending({ subject: 'Offer', messageId: 'one@shop.test' }))
-    const message = appliance.store.messages.get(account, recorded.messageId!)!
+    const message = appliance.store.read.messages.get(account, recorded.messageId!)!
     const sent = folderOf('sent')
     assert.deepEqual(message.folderIds, [sent.id])
     assert.deepEqual([message.flags.seen, message.flags.draft, message.threadId], [true, false, recorded.threadId])
@@ -119,10 +119,12 @@ describe('the copy in Sent', () => {
     const sent = sending({ subject: 'Quiet', searchText: '请查收合同' })
     sent.copy!.bcc = [person('eve@else.test', 'Eve 王小明')]
     const { messageId } = await record(sent)
-    assert.deepEqual(appliance.store.messages.get(account, messageId!)!.bcc, [person('eve@else.test', 'Eve 王小明')])
+    assert.deepEqual(appliance.store.read.messages.get(account, messageId!)!.bcc, [
+      person('eve@else.test', 'Eve 王小明'),
+    ])
     const cut = { direction: 'desc', limit: 5, sort: 'received_at', collapseThreads: false, after: null } as const
     for (const q of ['bcc:eve@else.test', 'bcc:eve', 'in:sent quiet', 'in:sent 合同', 'bcc:小明']) {
-      const page = await appliance.store.messages.list(again(), { q }, cut)
+      const page = await appliance.store.read.messages.list(again(), { q }, cut)
       assert.deepEqual(
         page.items.map(({ id }) => id),
         [messageId],
@@ -141,14 +143,14 @@ describe('the copy in Sent', () => {
       envelope: { mailFrom: '', rcptTo: '' },
     }
     const target = { account: again(), ownAddresses: [ME], quotaBytes: 1e9 }
-    const stored = await appliance.db.write((tx) => appliance.store.sentLinks.append(tx, target, imported))
+    const stored = await appliance.db.write((tx) => appliance.store.programs.sentLinks.append(tx, target, imported))
     assert.equal(stored.outcome, 'new')
     const id = 'id' in stored ? stored.id : null
     const before = folderOf('sent').totalMessages
     const recorded = await record(sending({ subject: 'Stored first', messageId: 'first@shop.test' }))
     assert.equal(recorded.messageId, id)
     assert.equal(folderOf('sent').totalMessages, before)
-    assert.equal(appliance.store.submissions.byMessage(account, id!)?.id, recorded.submissionId)
+    assert.equal(appliance.store.sending.submissions.byMessage(account, id!)?.id, recorded.submissionId)
     // A further submission of the message has no message of its own to be linked to: its copy is kept.
     const second = await record(sending({ subject: 'Stored first', messageId: 'first@shop.test' }))
     assert.notEqual(second.messageId, id)
@@ -158,9 +160,9 @@ describe('the copy in Sent', () => {
     const mail = { subject: 'To myself', messageId: 'self@shop.test', to: [person(ME)] }
     const recorded = await record(sending(mail))
     const arrived = await arrive({ ...mail, from: [person(ME)] })
-    const message = appliance.store.messages.get(account, arrived)!
+    const message = appliance.store.read.messages.get(account, arrived)!
     assert.equal(message.threadId, recorded.threadId)
-    const thread = appliance.store.threads.get(account, message.threadId)!
+    const thread = appliance.store.read.threads.get(account, message.threadId)!
     assert.deepEqual([thread.messageIds.length, thread.unreadCount], [2, 1])
   })
 
@@ -179,15 +181,15 @@ describe('the copy in Sent', () => {
 describe('a reply', () => {
   it('joins the thread of its original and marks it as answered', async () => {
     const id = await arrive({ subject: 'Question', messageId: 'q@else.test', references: ['p@else.test'] })
-    const original = appliance.store.messages.original(account, id)!
+    const original = appliance.store.read.messages.original(account, id)!
     assert.deepEqual(
       [original.internetMessageId, original.references, original.thread.id],
-      ['q@else.test', ['p@else.test'], appliance.store.messages.get(account, id)!.threadId],
+      ['q@else.test', ['p@else.test'], appliance.store.read.messages.get(account, id)!.threadId],
     )
     const before = again()
     const recorded = await record(sending({ subject: 'Something else' }, { answers: original }))
     assert.equal(recorded.threadId, original.thread.id)
-    const answered = appliance.store.messages.get(account, id)!
+    const answered = appliance.store.read.messages.get(account, id)!
     assert.deepEqual([answered.flags.answered, answered.keywords], [true, ['$answered']])
     const reported = changesSince(before)
     assert.deepEqual(reported.messages, [[recorded.messageId], [id]])
@@ -200,7 +202,7 @@ describe('a reply', () => {
 
   it('without a copy still marks the original, and records the change', async () => {
     const id = await arrive({ subject: 'Short' })
-    const original = appliance.store.messages.original(account, id)!
+    const original = appliance.store.read.messages.original(account, id)!
     const before = again()
     await record(sending({}, { answers: original, copy: null }))
     const reported = changesSince(before)
@@ -215,25 +217,25 @@ describe('a reply', () => {
 
   it('refers to the In-Reply-To of an original without References', async () => {
     const one = await arrive({ messageId: 'b@else.test', inReplyTo: ['a@else.test'] })
-    assert.deepEqual(appliance.store.messages.original(account, one)!.references, ['a@else.test'])
+    assert.deepEqual(appliance.store.read.messages.original(account, one)!.references, ['a@else.test'])
     const many = await arrive({ messageId: 'c@else.test', inReplyTo: ['a@else.test', 'b@else.test'] })
-    assert.deepEqual(appliance.store.messages.original(account, many)!.references, [])
+    assert.deepEqual(appliance.store.read.messages.original(account, many)!.references, [])
   })
 
   it('joins a thread by its Message-IDs if only they name the original', async () => {
     const id = await arrive({ subject: 'Plan', messageId: 'plan@else.test' })
-    const { threadId } = appliance.store.messages.get(account, id)!
+    const { threadId } = appliance.store.read.messages.get(account, id)!
     const recorded = await record(sending({ subject: 'Re: Plan', inReplyTo: ['plan@else.test'] }))
     assert.equal(recorded.threadId, threadId)
-    assert.equal(appliance.store.messages.get(account, id)!.flags.answered, false)
+    assert.equal(appliance.store.read.messages.get(account, id)!.flags.answered, false)
   })
 
   it('to a message of another mailbox has no original', async () => {
     const id = await arrive({ subject: 'Mine' })
     const other = newId('mailbox')
-    await appliance.db.write((tx) => appliance.store.openAccount(tx, other, 'bob@shop.test'))
+    await appliance.db.write((tx) => appliance.store.edit.openAccount(tx, other, 'bob@shop.test'))
     const stranger = appliance.store.accounts.byMailbox(other)!
-    assert.equal(appliance.store.messages.original(stranger, id), undefined)
+    assert.equal(appliance.store.read.messages.original(stranger, id), undefined)
   })
 })
 
@@ -241,7 +243,7 @@ describe('a submission', () => {
   it('reads back as submitted, by its id and by its copy', async () => {
     const sent = sending({ subject: 'Read me' }, { sendAt: appliance.clock.now() + 5000 })
     const recorded = await record(sent)
-    const submission = appliance.store.submissions.get(account, recorded.submissionId)!
+    const submission = appliance.store.sending.submissions.get(account, recorded.submissionId)!
     const { n, ...reported } = submission
     assert.ok(n > 0)
     assert.deepEqual(reported, {
@@ -257,12 +259,12 @@ describe('a submission', () => {
       createdAt: appliance.clock.now(),
       updatedAt: appliance.clock.now(),
     })
-    assert.deepEqual(appliance.store.submissions.byMessage(account, recorded.messageId!), submission)
+    assert.deepEqual(appliance.store.sending.submissions.byMessage(account, recorded.messageId!), submission)
     const other = newId('mailbox')
-    await appliance.db.write((tx) => appliance.store.openAccount(tx, other, 'bob@shop.test'))
+    await appliance.db.write((tx) => appliance.store.edit.openAccount(tx, other, 'bob@shop.test'))
     const stranger = appliance.store.accounts.byMailbox(other)!
-    assert.equal(appliance.store.submissions.get(stranger, recorded.submissionId), undefined)
-    assert.equal(appliance.store.submissions.byMessage(stranger, recorded.messageId!), undefined)
+    assert.equal(appliance.store.sending.submissions.get(stranger, recorded.submissionId), undefined)
+    assert.equal(appliance.store.sending.submissions.byMessage(stranger, recorded.messageId!), undefined)
   })
 
   it('is reported when it changes; a message without one is not', async () => {
@@ -270,20 +272,20 @@ describe('a submission', () => {
     const recorded = await record(sent)
     const before = again()
     appliance.clock.advance(1000)
-    await appliance.db.write((tx) => appliance.store.submissions.touch(tx, sent.emailId))
+    await appliance.db.write((tx) => appliance.store.sending.submissions.touch(tx, sent.emailId))
     assert.deepEqual(changesSince(before), { submissions: [[], [recorded.submissionId]] })
-    const submission = appliance.store.submissions.get(account, recorded.submissionId)!
+    const submission = appliance.store.sending.submissions.get(account, recorded.submissionId)!
     assert.equal(submission.updatedAt - submission.createdAt, 1000)
     const after = again()
-    await appliance.db.write((tx) => appliance.store.submissions.touch(tx, newId('email')))
+    await appliance.db.write((tx) => appliance.store.sending.submissions.touch(tx, newId('email')))
     assert.deepEqual(again().states, after.states)
   })
 
   it('is listed newest first, page by page', async () => {
     const ids: string[] = []
     for (let i = 0; i < 5; i++) ids.unshift((await record(sending({ subject: `S${i}` }))).submissionId)
-    const first = appliance.store.submissions.list(account, { limit: 3, cursor: null })
-    const second = appliance.store.submissions.list(account, { limit: 3, cursor: first.next })
+    const first = appliance.store.sending.submissions.list(account, { limit: 3, cursor: null })
+    const second = appliance.store.sending.submissions.list(account, { limit: 3, cursor: first.next })
     assert.deepEqual(
       [...first.items, ...second.items].map(({ id }) => id),
       ids,

@@ -40,8 +40,10 @@ async function put(text: string, subject = 'x'): Promise<string> {
 }
 
 const CUT = { sort: 'received_at', direction: 'asc', limit: 100, after: null, collapseThreads: false } as const
-const isFound = async (q: string) => (await appliance.store.messages.list(box.account, { q }, CUT)).items.length > 0
-const snippet = async (id: string, q: string) => (await appliance.store.messages.snippets(box.account, { q }, [id]))[0]!
+const isFound = async (q: string) =>
+  (await appliance.store.read.messages.list(box.account, { q }, CUT)).items.length > 0
+const snippet = async (id: string, q: string) =>
+  (await appliance.store.read.messages.snippets(box.account, { q }, [id]))[0]!
 const words = ({ text, hits }: { text: string; hits: { start: number; end: number }[] }) =>
   hits.map(({ start, end }) => text.slice(start, end))
 

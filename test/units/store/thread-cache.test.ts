@@ -40,20 +40,20 @@ async function filled(threads: number, perThread = 2): Promise<{ box: TestMailbo
 const skipTaken = () => appliance.db.write((tx) => skipUids(tx, 1000, 0))
 
 async function listed(box: TestMailbox): Promise<readonly Thread[]> {
-  return (await appliance.store.threads.list(accountOf(box), {}, FIRST)).items
+  return (await appliance.store.read.threads.list(accountOf(box), {}, FIRST)).items
 }
 
 /** The same list, read from the database. */
 async function stored(box: TestMailbox): Promise<readonly Thread[]> {
   const { db, clock, store } = appliance
-  const uncached = new Threads({ db, clock, accounts: store.accounts, folders: store.folders })
+  const uncached = new Threads({ db, clock, accounts: store.accounts, folders: store.read.folders })
   return (await uncached.list(accountOf(box), {}, FIRST)).items
 }
 
 /** The JSON of the list, which is joined of the kept JSON of its threads. */
 async function rendered(box: TestMailbox): Promise<unknown> {
   const { states } = accountOf(box)
-  const page = await appliance.store.threads.list(accountOf(box), {}, FIRST)
+  const page = await appliance.store.read.threads.list(accountOf(box), {}, FIRST)
   return JSON.parse(presentThreads(page, states).json.toString())
 }
 
@@ -68,7 +68,7 @@ test('after a change the changed thread is read again, and no other', async () =
     // The first thread from its last message, or from another one.
     for (const id of [ids[5]!, ids[0]!]) {
       const before = await listed(box)
-      await appliance.store.edits.change(accountOf(box), [id], change)
+      await appliance.store.edit.messages.change(accountOf(box), [id], change)
       const now = await listed(box)
       assert.deepEqual(now, await stored(box))
       const same = now.filter((thread) => before.includes(thread))
@@ -80,11 +80,11 @@ test('after a change the changed thread is read again, and no other', async () =
 test('after a change of a folder, or one that the ledger does not have, all are read again', async () => {
   const { box, ids } = await filled(5)
   const inbox = box.folder('inbox').id
-  const own = await appliance.store.folderEdits.create(accountOf(box), { name: 'Own', parentId: null })
-  await appliance.store.edits.change(accountOf(box), ids, { folders: { set: [inbox, own] } })
+  const own = await appliance.store.edit.folders.create(accountOf(box), { name: 'Own', parentId: null })
+  await appliance.store.edit.messages.change(accountOf(box), ids, { folders: { set: [inbox, own] } })
   const before = await listed(box)
   assert.deepEqual(before[0]?.folderIds, [inbox, own])
-  await appliance.store.folderEdits.update(accountOf(box), inbox, { sortOrder: 999 }, () => {})
+  await appliance.store.edit.folders.update(accountOf(box), inbox, { sortOrder: 999 }, () => {})
   const reordered = await listed(box)
   assert.deepEqual(reordered[0]?.folderIds, [own, inbox])
   await box.settle()
@@ -100,8 +100,8 @@ test('a request that read its account before a change shows the change, as those
   const { box, ids } = await filled(3)
   await listed(box)
   const earlier = accountOf(box)
-  await appliance.store.edits.change(earlier, [ids[0]!, ids[5]!], { keywords: { add: ['label'] } })
-  const { items } = await appliance.store.threads.list(earlier, {}, FIRST)
+  await appliance.store.edit.messages.change(earlier, [ids[0]!, ids[5]!], { keywords: { add: ['label'] } })
+  const { items } = await appliance.store.read.threads.list(earlier, {}, FIRST)
   assert.deepEqual(items, await stored(box))
   assert.deepEqual(await listed(box), items)
 })
@@ -115,13 +115,16 @@ test('after any changes, lists are what the database has', async () => {
     const some = [...new Set([random.pick(ids), random.pick(ids)])]
     const account = accountOf(box)
     const choice = random.next()
-    if (choice < 0.4) await appliance.store.edits.change(account, some, { keywords: { add: [random.pick(keywords)] } })
+    if (choice < 0.4)
+      await appliance.store.edit.messages.change(account, some, { keywords: { add: [random.pick(keywords)] } })
     else if (choice < 0.6)
-      await appliance.store.edits.change(account, some, { keywords: { remove: [random.pick(keywords)] } })
+      await appliance.store.edit.messages.change(account, some, { keywords: { remove: [random.pick(keywords)] } })
     else if (choice < 0.85) {
-      await appliance.store.edits.change(account, some, { folders: { set: [box.folder(random.pick(roles)).id] } })
+      await appliance.store.edit.messages.change(account, some, {
+        folders: { set: [box.folder(random.pick(roles)).id] },
+      })
     } else if (choice < 0.92) {
-      await appliance.db.write((tx) => appliance.store.edits.deleteIn(tx, account, [some[0]!]))
+      await appliance.db.write((tx) => appliance.store.edit.messages.deleteIn(tx, account, [some[0]!]))
     } else {
       await box.put({
         mail: mailOf(),

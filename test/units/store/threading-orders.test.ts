@@ -39,14 +39,14 @@ interface Run {
 async function run(name: string, mails: readonly ParsedMessage[], order: readonly number[]): Promise<Run> {
   const { db, store } = appliance
   const mailboxId = newId('mailbox')
-  await db.write((tx) => store.openAccount(tx, mailboxId, 'ana@shop.test'))
+  await db.write((tx) => store.edit.openAccount(tx, mailboxId, 'ana@shop.test'))
   const account = store.accounts.byMailbox(mailboxId)!
   const result: Run = { account, messages: [], threads: [], bridges: [], bySubject: new Set() }
   await db.write((tx) => {
     for (const index of order) {
       const mail = mails[index]!
       const known = threadsKnowing(tx, account, mail)
-      const taken = store.imports.import(
+      const taken = store.edit.imports.import(
         tx,
         { account, ownAddresses: ['archive@list.test'], quotaBytes: 1e9 },
         {
@@ -58,7 +58,7 @@ async function run(name: string, mails: readonly ParsedMessage[], order: readonl
         },
       )
       assert.ok(taken.outcome === 'new')
-      const { threadId } = store.messages.summary(account, taken.id, tx)!
+      const { threadId } = store.read.messages.summary(account, taken.id, tx)!
       if (known.length > 1) result.bridges.push(known)
       if (known.length > 0)
         assert.equal(threadId, known[0], `${name} mail ${index}: the oldest thread that knows its ids`)
@@ -134,7 +134,7 @@ async function holdAgainst(
       assert.deepEqual(inside, indexes, `${name}: mails ${inside} do not belong together`)
       if (apart.has(at!)) continue
       // The displayed thread does not depend on the order either.
-      const { messageIds } = appliance.store.threads.get(made.account, made.threads[indexes[0]!]!)!
+      const { messageIds } = appliance.store.read.threads.get(made.account, made.threads[indexes[0]!]!)!
       const times = messageIds.map((id) => timeOf(mails, made.messages.indexOf(id)))
       shown.set(group, (shown.get(group) ?? new Set()).add(`${messageIds.length}: ${times.join(' ')}`))
     }
@@ -159,6 +159,6 @@ describe(`conversations in ${ORDERS} random orders`, () => {
 /** Every message is still in the thread of its delivery. */
 function isStable({ account, messages, threads }: Run): void {
   for (const [index, id] of messages.entries()) {
-    assert.equal(appliance.store.messages.summary(account, id)!.threadId, threads[index])
+    assert.equal(appliance.store.read.messages.summary(account, id)!.threadId, threads[index])
   }
 }

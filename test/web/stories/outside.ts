@@ -60,8 +60,8 @@ export const outsideStories: readonly Story[] = [
       await page.getByRole('button', { name: 'Restore them' }).waitFor({ state: 'detached' })
       const { store } = web.appliance.app
       const account = store.accounts.byMailbox(mailboxId)!
-      const inbox = store.folders.byRole(account.n, 'inbox')
-      assert.equal(store.views.status(account, inbox.n)!.messages, 1)
+      const inbox = store.read.folders.byRole(account.n, 'inbox')
+      assert.equal(store.programs.views.status(account, inbox.n)!.messages, 1)
       tab.hasNoComplaints('removed messages')
       await tab.close()
     },
@@ -82,8 +82,13 @@ async function attached({ appliance, team, clock }: WebAppliance, email: string)
   const account = app.store.accounts.byMailbox(mailboxId)!
   const removal = { folders: ['INBOX'], messages: 5000, since: clock.now(), isConfirmed: false }
   await app.db.write((tx) => {
-    app.store.removed.hold(tx, account, [...app.store.mail.numbers(account, [message], tx).values()], clock.now())
-    app.store.edits.deleteIn(tx, account, [message])
+    app.store.edit.removed.hold(
+      tx,
+      account,
+      [...app.store.programs.mail.numbers(account, [message], tx).values()],
+      clock.now(),
+    )
+    app.store.edit.messages.deleteIn(tx, account, [message])
     // No worker follows it: the server does not exist.
     tx.run("UPDATE remote_accounts SET status = 'paused', import_state = 'done', removal = ? WHERE id = ?", [
       ...[JSON.stringify(removal), id],

@@ -61,10 +61,10 @@ export function changesOf(
   { since, limit }: { since: string; limit: number },
 ): Shown {
   if (type === 'quotas') {
-    const changes = app.store.quotas.changesSince(account, since, limit)
+    const changes = app.store.sending.quotas.changesSince(account, since, limit)
     return presentCounted(changes, changes.updatedProperties)
   }
-  const changes = app.store.changes.since(account, type, since, limit)
+  const changes = app.store.read.changes.since(account, type, since, limit)
   if (type !== 'folders') return presentChanges(changes)
   return presentCounted(changes, changes.countsOnly ? FOLDER_COUNTS : null)
 }

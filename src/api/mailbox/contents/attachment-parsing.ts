@@ -43,7 +43,7 @@ const parseAttachment = route({
     const account = accountOf(app, principal)
     const { filename, contentType: type, sizeBytes, range } = fileOf(app, account, id)
     const read = async (): Promise<FileToRead> => {
-      const bytes = await readFully(app.store.contents.read(range, 0, sizeBytes), sizeBytes)
+      const bytes = await readFully(app.store.read.contents.read(range, 0, sizeBytes), sizeBytes)
       return { bytes, filename, type, charset: range.charset }
     }
     const extraction = await app.extractor.extract(sizeBytes, read, turnOwnerOf(app, account), request.signal)

@@ -58,7 +58,7 @@ const uploadAttachment = route({
     await app.store.blobs.putAll([content])
     return app.db.write((tx) => {
       writableMailbox(tx, app, account)
-      const upload = app.store.uploads.add(tx, account, { filename, contentType, sizeBytes, sha256 })
+      const upload = app.store.edit.uploads.add(tx, account, { filename, contentType, sizeBytes, sha256 })
       const made = answer({
         data: show(app, account, uploadedFile(upload)),
         headers: { Location: `/api/v1/mailbox/attachments/${upload.id}` },
@@ -105,7 +105,7 @@ const downloadAttachment = route({
   reply: { types: ['*/*'], schema: Type.String({ description: 'The bytes.' }) },
   handle({ params: { attachment_id }, query, principal, app }) {
     const account = accountOf(app, principal)
-    const { contents } = app.store
+    const { contents } = app.store.read
     const file = fileOf(app, account, attachment_id)
     return bytes({
       type: downloadType(file.contentType),
@@ -135,14 +135,14 @@ const deleteAttachment = route({
     const file = fileOf(app, account, id)
     if (file.messageId !== null) throw conflict('This file is part of a message. Delete the message instead.')
     const matches = (current: Upload) => request.matches(show(app, account, uploadedFile(current)))
-    await app.db.writeFreeing((tx) => app.store.uploads.remove(tx, account, id, matches))
+    await app.db.writeFreeing((tx) => app.store.edit.uploads.remove(tx, account, id, matches))
     return { deleted: true, id }
   },
 })
 
 /** @throws ProductError not_found */
 export function fileOf(app: Context, account: Account, id: string): StoredFile {
-  const file = app.store.contents.file(account, id)
+  const file = app.store.read.contents.file(account, id)
   if (file === undefined) throw notFound('attachment')
   return file
 }
@@ -153,7 +153,7 @@ function gather(app: Context, bytes: Uint8Array): Promise<StoredContent> {
 }
 
 function show(app: Context, account: Account, file: StoredFile): AttachmentFile {
-  return presentFile(file, app.store.blobNames.of(account.mailboxId))
+  return presentFile(file, app.store.read.blobNames.of(account.mailboxId))
 }
 
 /** docs/design/mailbox.md §9: a full mailbox accepts no uploads. @throws ProductError conflict */

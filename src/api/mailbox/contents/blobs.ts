@@ -69,7 +69,7 @@ const lookupBlobs = route({
     const wants = (type: (typeof TYPES)[number], ids: string[]) => (body.types.includes(type) ? ids : [])
     const matches = []
     for (const id of body.blob_ids) {
-      const { found, messages, threads, folders } = await app.store.contents.references(account, id)
+      const { found, messages, threads, folders } = await app.store.read.contents.references(account, id)
       const matched = {
         messages: wants('messages', messages),
         threads: wants('threads', threads),
@@ -120,7 +120,7 @@ const copyBlobs = route({
     const { source_mailbox_id: sourceId, blob_ids: ids } = body
     const source = sourceAccountOf(app, principal, request.sourceSecret, sourceId, ['mailbox.read'])
     const sources = await Promise.all(
-      ids.map(async (id) => ({ id, content: await app.store.contents.find(source, id) })),
+      ids.map(async (id) => ({ id, content: await app.store.read.contents.find(source, id) })),
     )
     const there = sources.flatMap(({ id, content }) => (content === undefined ? [] : [{ id, content }]))
     const bytes = there.reduce((sum, { content }) => sum + content.sizeBytes, 0)
@@ -137,7 +137,7 @@ const copyBlobs = route({
     return app.db.write((tx) => {
       writableMailbox(tx, app, account)
       const names: [string, string][] = []
-      for (const { id, upload } of uploads) names.push([id, app.store.uploads.add(tx, account, upload).blobId])
+      for (const { id, upload } of uploads) names.push([id, app.store.edit.uploads.add(tx, account, upload).blobId])
       const data = {
         copied: Object.fromEntries(names),
         not_found: sources.filter(({ content }) => content === undefined).map(({ id }) => id),
@@ -151,7 +151,7 @@ const copyBlobs = route({
 
 /** Stores the decoded content as a blob of its own, if it is not there already. */
 async function copied(app: Context, { range, sizeBytes, type, filename }: FoundContent): Promise<NewUpload> {
-  const content = await packContent(app.store.contents.read(range, 0, sizeBytes))
+  const content = await packContent(app.store.read.contents.read(range, 0, sizeBytes))
   await app.store.blobs.putAll([content])
   return { filename, contentType: type, sizeBytes: content.sizeBytes, sha256: content.hash }
 }

@@ -60,7 +60,7 @@ const readCleanContent = route({
   reply: { schema: CleanContentJson, etag: true },
   async handle({ params: { message_id }, query, principal, app }) {
     const account = accountOf(app, principal)
-    const message = app.store.messages.get(account, message_id)
+    const message = app.store.read.messages.get(account, message_id)
     const cleaned = message && (await clean(app, account, message, optionsOf(query)))
     if (!cleaned) throw notFound('message')
     const version = { message_id, program: PROGRAM_VERSION }
@@ -108,13 +108,13 @@ const readThreadCleanContent = route({
   reply: { schema: ThreadCleanContent, etag: true },
   async handle({ params: { thread_id }, query, principal, app }) {
     const account = accountOf(app, principal)
-    const thread = app.store.threads.get(account, thread_id)
+    const thread = app.store.read.threads.get(account, thread_id)
     if (thread === undefined) throw notFound('thread')
     const ids = query.order === 'asc' ? thread.messageIds : thread.messageIds.toReversed()
     const messages = []
     const damaged: string[] = []
     for (const id of ids.slice(0, query.limit)) {
-      const message = app.store.messages.get(account, id)
+      const message = app.store.read.messages.get(account, id)
       const cleaned = message && (await orDamaged(clean(app, account, message, optionsOf(query))))
       if (!cleaned) continue
       // Small messages are cleaned on this thread: let other requests run in between.
@@ -156,7 +156,7 @@ async function clean(
   { id, from }: MessageDetail,
   options: CleanOptions,
 ): Promise<Cleaned | undefined> {
-  const bodies = await app.store.messages.storedBodies(account, id)
+  const bodies = await app.store.read.messages.storedBodies(account, id)
   const fromDomain = domainOf(from.email)
   return bodies && app.cleaner.clean({ ...bodies, fromDomain, options }, turnOwnerOf(app, account))
 }

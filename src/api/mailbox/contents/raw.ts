@@ -24,7 +24,10 @@ const readRaw = route({
   params: Type.Object({ message_id: Id('message') }),
   reply: { types: ['application/json', RAW_TYPE], schema: RawMessage, etag: true },
   handle({ params: { message_id }, request, principal, app }) {
-    const { messages, blobs } = app.store
+    const {
+      read: { messages },
+      blobs,
+    } = app.store
     const message = messages.get(accountOf(app, principal), message_id)
     if (message === undefined) throw notFound('message')
     const { id, blobHash, sizeBytes } = message

@@ -95,7 +95,9 @@ export async function withMail<T>(
   { members, bodies }: { members: ReadDraft['members']; bodies: DraftBodies },
   work: (mail: NewMail) => Promise<T>,
 ): Promise<T> {
-  const files = await Promise.all(members.attachments.map(({ blobId }) => app.store.contents.find(account, blobId)))
+  const files = await Promise.all(
+    members.attachments.map(({ blobId }) => app.store.read.contents.find(account, blobId)),
+  )
   const bytes = files.reduce((sum, file) => sum + (file?.sizeBytes ?? 0), 0)
   const texts = (bodies.text?.length ?? 0) + (bodies.html?.length ?? 0)
   return app.memory.during(bytes + texts, account.mailboxId, async () =>
@@ -143,7 +145,7 @@ async function withQuotation(
 function requireMessages(app: Context, account: Account, named: Pick<DraftMembers, 'quote' | 'forward'>): void {
   for (const member of ['quote', 'forward'] as const) {
     const one = named[member]
-    if (one !== null && app.store.messages.original(account, one.messageId) === undefined) throw missing(member)
+    if (one !== null && app.store.read.messages.original(account, one.messageId) === undefined) throw missing(member)
   }
 }
 
@@ -176,7 +178,7 @@ function namedAsStored(
   files: DraftMembers['attachments'],
   parts: readonly { sha256: Uint8Array }[],
 ): DraftMembers['attachments'] {
-  const nameOf = app.store.blobNames.of(account.mailboxId)
+  const nameOf = app.store.read.blobNames.of(account.mailboxId)
   const names = parts.map(({ sha256 }) => nameOf(sha256))
   const given = new Set(files.map(({ blobId }) => blobId))
   const others = names.filter((name) => !given.has(name))
@@ -226,7 +228,9 @@ export async function showDraft(
   draft: StoredDraft,
 ): Promise<DraftSummary> {
   const { members } = draft
-  const found = await Promise.all(members.attachments.map(({ blobId }) => app.store.contents.find(account, blobId)))
+  const found = await Promise.all(
+    members.attachments.map(({ blobId }) => app.store.read.contents.find(account, blobId)),
+  )
   const sizes = found.map((content) => content?.sizeBytes ?? null)
   const problems = await problemsOf(app, { ...principal, source: 'mailbox_api' }, account, members, sizes)
   return present(app, account, draft, { sizes, problems })
@@ -240,7 +244,7 @@ export function present(
   facts: Omit<DraftFacts, 'threadId'>,
   reader?: Reader,
 ): DraftSummary {
-  const summary = app.store.messages.summary(account, draft.messageId, reader)
+  const summary = app.store.read.messages.summary(account, draft.messageId, reader)
   if (summary === undefined) throw notFound('draft')
   return presentDraft(draft, { ...facts, threadId: summary.threadId })
 }

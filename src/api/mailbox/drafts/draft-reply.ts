@@ -161,7 +161,7 @@ function readableMessage(
 ): { account: Account; message: MessageDetail } {
   requireReader(principal)
   const account = writableAccountOf(app, principal)
-  const message = app.store.messages.get(account, id)
+  const message = app.store.read.messages.get(account, id)
   if (message === undefined) throw notFound('message')
   return { account, message }
 }
@@ -174,7 +174,7 @@ async function recipientsOf(
   message: MessageDetail,
   audience: ReplyAudience,
 ) {
-  const fields = (await app.store.messages.headers(account, message.id)) ?? []
+  const fields = (await app.store.read.messages.headers(account, message.id)) ?? []
   const listPost = fields.find(({ name }) => name.toLowerCase() === 'list-post')?.value ?? null
   const isOwn = ownAddresses(app, principal, account)
   const found = replyRecipients({ ...message, listPost }, audience, isOwn)
@@ -190,7 +190,7 @@ async function recipientsOf(
 
 function ownAddresses(app: Context, { mailboxId }: MailboxPrincipal, account: Account): (email: string) => boolean {
   const mailbox = app.directory.mailboxes.byId(mailboxId)
-  const identities = new Set(app.store.identities.list(account).map(({ email }) => email))
+  const identities = new Set(app.store.sending.identities.list(account).map(({ email }) => email))
   return (email) =>
     identities.has(email.toLowerCase()) ||
     (mailbox !== undefined && app.directory.aliases.mayWriteAs(app.db.read, mailbox, email))
@@ -220,7 +220,7 @@ function authorAmong(
 ): Pick<ReadDraft['members'], 'identityId' | 'from'> {
   const mailbox = app.directory.mailboxes.byId(account.mailboxId)
   const emails = addresses.map(({ email }) => email.toLowerCase())
-  const identities = app.store.identities.list(account)
+  const identities = app.store.sending.identities.list(account)
   const isOwn = (email: string) =>
     mailbox !== undefined && app.directory.aliases.mayWriteAs(app.db.read, mailbox, email)
   const email =
@@ -252,7 +252,7 @@ function filesOf(app: Context, account: Account, attachments: readonly Attachmen
     const text = `The message has more than ${ATTACHMENTS_MAX} files. Forward it as "attached".`
     throw invalid('mode', 'forbidden_value', text)
   }
-  const nameOf = app.store.blobNames.of(account.mailboxId)
+  const nameOf = app.store.read.blobNames.of(account.mailboxId)
   return attachments.map(({ sha256, filename, contentType }) => ({
     ...{ blobId: nameOf(sha256), filename: safeName(filename), type: safeType(contentType) },
     ...{ disposition: 'attachment', contentId: null },
@@ -266,7 +266,10 @@ function asFile(app: Context, account: Account, { blobHash, subject }: MessageDe
     .toWellFormed()
     .trim()
   return {
-    ...{ blobId: app.store.blobNames.of(account.mailboxId)(blobHash), filename: safeName(`${name || 'message'}.eml`) },
+    ...{
+      blobId: app.store.read.blobNames.of(account.mailboxId)(blobHash),
+      filename: safeName(`${name || 'message'}.eml`),
+    },
     ...{ type: 'message/rfc822', disposition: 'attachment', contentId: null },
   }
 }
@@ -298,9 +301,9 @@ function safeType(type: string): string | null {
  * @throws ProductError validation_error when it is not in Drafts, or has too many files
  */
 export async function openedMessage(app: Context, account: Account, messageId: string): Promise<DraftInputs> {
-  const message = app.store.messages.get(account, messageId)
-  if (message === undefined || !app.store.drafts.isInDrafts(account, messageId)) throw notInDrafts()
-  const read = await app.store.messages.bodies(account, messageId, OPENED_CHARS_MAX)
+  const message = app.store.read.messages.get(account, messageId)
+  if (message === undefined || !app.store.edit.drafts.isInDrafts(account, messageId)) throw notInDrafts()
+  const read = await app.store.read.messages.bodies(account, messageId, OPENED_CHARS_MAX)
   if (read?.truncated.text || read?.truncated.html) {
     throw new ProductError('payload_too_large', 'The text of the message is too long to be opened as a draft.')
   }
@@ -321,10 +324,10 @@ export async function openedMessage(app: Context, account: Account, messageId: s
 function answeredBy(app: Context, account: Account, { id, threadId, inReplyTo }: MessageDetail): string | null {
   const [wanted] = inReplyTo
   if (wanted === undefined) return null
-  const ids = app.store.threads.get(account, threadId)?.messageIds ?? []
+  const ids = app.store.read.threads.get(account, threadId)?.messageIds ?? []
   const found = ids
     .slice(-THREAD_LOOKUP_MAX)
-    .find((one) => one !== id && app.store.messages.original(account, one)?.internetMessageId === wanted)
+    .find((one) => one !== id && app.store.read.messages.original(account, one)?.internetMessageId === wanted)
   return found ?? null
 }
 

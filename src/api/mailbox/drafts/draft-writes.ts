@@ -38,7 +38,7 @@ export async function createDraft(from: DraftRequest, inputs: DraftInputs): Prom
   const prepared = await prepare(from, id, inputs)
   await app.store.blobs.putAll(prepared.contents)
   return app.db.write((tx) => {
-    app.store.drafts.create(tx, targetOf(tx, from, prepared), id, prepared.content)
+    app.store.edit.drafts.create(tx, targetOf(tx, from, prepared), id, prepared.content)
     const made = answerWith(tx, from, id, prepared, 201)
     request.keep(tx, made)
     return made
@@ -51,18 +51,18 @@ export async function createDraft(from: DraftRequest, inputs: DraftInputs): Prom
  */
 export async function replaceDraft(from: DraftRequest, id: string, inputs: DraftInputs): Promise<Answer> {
   const { app, account, request } = from
-  const known = app.store.drafts.get(account, id)
+  const known = app.store.edit.drafts.get(account, id)
   if (known === undefined) throw notFound('draft')
   // Checked again in the unit of work; here it avoids composing for an outdated request.
   request.matches(draftVersion(known))
   const prepared = await prepare(from, id, inputs)
   await app.store.blobs.putAll(prepared.contents)
   const { old, made } = await app.db.write((tx) => {
-    const current = app.store.drafts.get(account, id, tx)
+    const current = app.store.edit.drafts.get(account, id, tx)
     if (current === undefined) throw notFound('draft')
     request.matches(draftVersion(current))
     const old = oldContent(app, account, current)
-    app.store.drafts.replace(tx, targetOf(tx, from, prepared), current, prepared.content)
+    app.store.edit.drafts.replace(tx, targetOf(tx, from, prepared), current, prepared.content)
     return { old, made: answerWith(tx, from, id, prepared, 200) }
   })
   await release(app, old)
@@ -75,7 +75,7 @@ export async function replaceDraft(from: DraftRequest, id: string, inputs: Draft
  */
 export async function openDraft(from: DraftRequest, messageId: string, inputs: DraftInputs): Promise<Answer> {
   const { app, account, request } = from
-  const opened = app.store.drafts.byMessage(account, messageId)
+  const opened = app.store.edit.drafts.byMessage(account, messageId)
   if (opened !== undefined) {
     return answer({ data: await showDraft(from, opened), status: 200, version: draftVersion(opened) })
   }
@@ -87,9 +87,9 @@ export async function openDraft(from: DraftRequest, messageId: string, inputs: D
   await app.store.blobs.putAll(prepared.contents.slice(1))
   return app.db.write((tx) => {
     writableMailbox(tx, app, account)
-    const known = app.store.drafts.byMessage(account, messageId, tx)
-    if (known === undefined && !app.store.drafts.isInDrafts(account, messageId, tx)) throw notInDrafts()
-    if (known === undefined) app.store.drafts.open(tx, account, { id, messageId }, source)
+    const known = app.store.edit.drafts.byMessage(account, messageId, tx)
+    if (known === undefined && !app.store.edit.drafts.isInDrafts(account, messageId, tx)) throw notInDrafts()
+    if (known === undefined) app.store.edit.drafts.open(tx, account, { id, messageId }, source)
     const made = answerWith(tx, from, known?.id ?? id, prepared, known === undefined ? 201 : 200)
     request.keep(tx, made)
     return made
@@ -112,7 +112,7 @@ function answerWith(
   { facts }: PreparedDraft,
   status: 200 | 201,
 ): Answer {
-  const draft = app.store.drafts.get(account, id, tx)!
+  const draft = app.store.edit.drafts.get(account, id, tx)!
   const headers: Record<string, string> = status === 201 ? { Location: `/api/v1/mailbox/drafts/${id}` } : {}
   return answer({ data: present(app, account, draft, facts, tx), status, headers, version: draftVersion(draft) })
 }
@@ -129,7 +129,7 @@ export function oldContent(
   account: Account,
   { messageId, members, bodies, updatedAt }: StoredDraft,
 ): OldContent {
-  const message = app.store.messages.get(account, messageId)
+  const message = app.store.read.messages.get(account, messageId)
   const ofMessage = message === undefined ? [] : [{ hash: message.blobHash, sizeBytes: message.sizeBytes }]
   const sizeBytes = (members.textBytes ?? 0) + (members.htmlBytes ?? 0)
   return { hashes: bodies === null ? ofMessage : [...ofMessage, { hash: bodies, sizeBytes }], until: updatedAt }

@@ -43,7 +43,7 @@ const listDrafts = route({
   reply: { schema: listOf(DraftSummary) },
   async handle({ query: { limit }, after, principal, app }) {
     const account = accountOf(app, principal)
-    const page = app.store.drafts.list(account, { limit, after })
+    const page = app.store.edit.drafts.list(account, { limit, after })
     const items: DraftSummary[] = []
     for (const draft of page.items) items.push(await showDraft({ app, principal, account }, draft))
     return { items, next: page.next, meta: { state: account.states.messages } }
@@ -66,7 +66,7 @@ const readDraft = route({
   reply: { schema: DraftJson, etag: true },
   async handle({ params: { draft_id: id }, principal, app }) {
     const account = accountOf(app, principal)
-    const draft = app.store.drafts.get(account, id)
+    const draft = app.store.edit.drafts.get(account, id)
     if (draft === undefined) throw notFound('draft')
     const shown = await showDraft({ app, principal, account }, draft)
     const { text, html } = await bodiesOf(app, draft)
@@ -126,7 +126,7 @@ const editDraft = route({
   reply: { schema: DraftSummary, etag: true },
   async handle({ params: { draft_id: id }, body, principal, app, request }) {
     const account = writableAccountOf(app, principal)
-    if (app.store.drafts.get(account, id) === undefined) throw notFound('draft')
+    if (app.store.edit.drafts.get(account, id) === undefined) throw notFound('draft')
     if (!request.conditional) {
       const message = 'If-Match is missing. Send the ETag of the draft, so that no edit of another window is lost.'
       throw new ProductError('missing_parameter', message, { param: 'If-Match' })
@@ -151,11 +151,11 @@ const deleteDraft = route({
   async handle({ params: { draft_id: id }, principal, app, request }) {
     const account = writableAccountOf(app, principal)
     const old = await app.db.writeFreeing((tx) => {
-      const current = app.store.drafts.get(account, id, tx)
+      const current = app.store.edit.drafts.get(account, id, tx)
       if (current === undefined) throw notFound('draft')
       request.matches(draftVersion(current))
       const content = oldContent(app, account, current)
-      app.store.drafts.remove(tx, account, current)
+      app.store.edit.drafts.remove(tx, account, current)
       return content
     })
     await release(app, old)
@@ -182,13 +182,13 @@ const sendDraft = route({
   reply: { schema: SentMessage, status: 202, etag: true },
   async handle({ params: { draft_id: id }, principal, app, request }) {
     const account = accountOf(app, principal)
-    const draft = app.store.drafts.get(account, id)
+    const draft = app.store.edit.drafts.get(account, id)
     if (draft === undefined) throw notFound('draft')
     request.matches(draftVersion(draft))
     const [lack] = lacking(draft.members)
     if (lack !== undefined) throw new ProductError('validation_error', lack.message, { issues: lacking(draft.members) })
     const old = oldContent(app, account, draft)
-    const freedBytes = app.store.messages.summary(account, draft.messageId)?.sizeBytes ?? 0
+    const freedBytes = app.store.read.messages.summary(account, draft.messageId)?.sizeBytes ?? 0
     const source = { members: draft.members, bodies: await bodiesOf(app, draft) }
     const sender = { ...principal, source: 'mailbox_api' } as const
     const [submitted] = await withMail(app, account, source, (mail) =>
@@ -210,7 +210,7 @@ function removeSent(
   draft: StoredDraft,
   sent: Submitted,
 ): void {
-  const { drafts, edits } = app.store
+  const { drafts, messages: edits } = app.store.edit
   const current = drafts.get(account, draft.id, tx)
   if (current === undefined) throw notFound('draft')
   if (current.revision !== draft.revision) throw conflict('The draft was edited while it was sent. Send it again.')

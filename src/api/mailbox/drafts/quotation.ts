@@ -34,8 +34,8 @@ export async function quotationOf(
   messageId: string,
   kind: QuotationKind,
 ): Promise<Quotation | undefined> {
-  const message = app.store.messages.get(account, messageId)
-  const bodies = message && (await app.store.messages.storedBodies(account, messageId))
+  const message = app.store.read.messages.get(account, messageId)
+  const bodies = message && (await app.store.read.messages.storedBodies(account, messageId))
   if (message === undefined || bodies === undefined) return undefined
   const task = { ...bodies, fromDomain: domainOf(message.from.email) }
   const options = { chars: QUOTED_CHARS_MAX, includeQuoted: true, includeSignature: true, links: 'inline' } as const

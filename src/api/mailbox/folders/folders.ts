@@ -33,7 +33,7 @@ export function listedFolders(
   account: Account,
   { parent_id: parent, role }: { parent_id?: string; role?: string },
 ): StoredFolder[] {
-  const folders = app.store.folders.list(account)
+  const folders = app.store.read.folders.list(account)
   if (parent !== undefined && !folders.some(({ id }) => id === parent)) throw notFound('folder')
   return folders
     .filter((folder) => parent === undefined || folder.parentId === parent)
@@ -84,7 +84,7 @@ const readFolder = route({
   reply: { schema: FolderJson, etag: true },
   handle({ params, principal, app }) {
     const account = accountOf(app, principal)
-    const folder = app.store.folders.byId(account, params.folder_id)
+    const folder = app.store.read.folders.byId(account, params.folder_id)
     if (folder === undefined) throw notFound('folder')
     return presentFolder(folder)
   },
@@ -124,7 +124,7 @@ const createFolder = route({
   reply: { schema: FolderJson, status: 201 },
   async handle({ body, principal, app }) {
     const account = writableAccountOf(app, principal)
-    const id = await app.store.folderEdits.create(account, {
+    const id = await app.store.edit.folders.create(account, {
       name: body.name,
       parentId: body.parent_id ?? null,
       sortOrder: body.sort_order,
@@ -170,7 +170,7 @@ const updateFolder = route({
       sortOrder: body.sort_order,
       isSubscribed: body.is_subscribed,
     }
-    await app.store.folderEdits.update(account, id, change, (tx) => request.matches(shown(app, account, id, tx)))
+    await app.store.edit.folders.update(account, id, change, (tx) => request.matches(shown(app, account, id, tx)))
     return shown(app, account, id)
   },
 })
@@ -201,7 +201,7 @@ const deleteFolder = route({
   },
   async handle({ params: { folder_id: id }, query, principal, app, request }) {
     const account = writableAccountOf(app, principal)
-    const moved = await app.store.folderEdits.remove(account, id, query.on_messages, (tx) =>
+    const moved = await app.store.edit.folders.remove(account, id, query.on_messages, (tx) =>
       request.matches(shown(app, account, id, tx)),
     )
     return { deleted: true, id, moved }
@@ -209,7 +209,7 @@ const deleteFolder = route({
 })
 
 function shown(app: Context, account: Account, id: string, tx?: Tx) {
-  const folder = app.store.folders.byId(account, id, tx)
+  const folder = app.store.read.folders.byId(account, id, tx)
   if (folder === undefined) throw notFound('folder')
   return presentFolder(folder)
 }

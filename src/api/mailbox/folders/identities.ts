@@ -64,7 +64,7 @@ const listIdentities = route({
   reply: { list: 'whole', schema: listOf(Identity) },
   handle({ principal, app }) {
     const account = accountOf(app, principal)
-    const items = app.store.identities.list(account).map(present)
+    const items = app.store.sending.identities.list(account).map(present)
     return { items, next: null, meta: { state: account.states.identities } }
   },
 })
@@ -95,7 +95,7 @@ const createIdentity = route({
     const account = writableAccountOf(app, principal)
     const email = ownAddress(app, principal, body.email)
     const { isPrimary: _, ...change } = changeOf(body)
-    const id = await app.store.identities.create(account, { email, ...change })
+    const id = await app.store.sending.identities.create(account, { email, ...change })
     return answer({ data: shown(app, account, id), headers: { Location: '/api/v1/mailbox/identities' } })
   },
 })
@@ -128,7 +128,7 @@ const updateIdentity = route({
   reply: { schema: Identity },
   async handle({ params: { identity_id: id }, body, principal, app }) {
     const account = writableAccountOf(app, principal)
-    await app.store.identities.update(account, id, changeOf(body))
+    await app.store.sending.identities.update(account, id, changeOf(body))
     return shown(app, account, id)
   },
 })
@@ -147,7 +147,7 @@ const deleteIdentity = route({
   reply: { schema: DeletedOf('identity') },
   async handle({ params: { identity_id: id }, principal, app }) {
     const account = writableAccountOf(app, principal)
-    await app.store.identities.remove(account, id)
+    await app.store.sending.identities.remove(account, id)
     return { deleted: true, id }
   },
 })
@@ -191,7 +191,7 @@ function addressesOf(field: string, given: readonly Person[] | null): MailAddres
 }
 
 function shown(app: Context, account: Account, id: string): Static<typeof Identity> {
-  const kept = app.store.identities.get(account, id)
+  const kept = app.store.sending.identities.get(account, id)
   if (kept === undefined) throw notFound('identity')
   return present(kept)
 }

@@ -49,7 +49,7 @@ const SyncQuery = Type.Object({
 async function messageChanges(app: Context, principal: MailboxPrincipal, query: Static<typeof MessageQuery>) {
   const account = accountOf(app, principal)
   const filter = readFilter(app, account, query)
-  const { messages } = app.store
+  const { messages } = app.store.read
   const list = { fields: messageFields, query, names: messages.folderReferences(account, filter) }
   const since = readQueryState(query.since_query_state, list)
   const { sort, sort_direction: direction, collapse_threads: collapse = false, limit, up_to_id: last } = query
@@ -61,7 +61,7 @@ async function messageChanges(app: Context, principal: MailboxPrincipal, query: 
 async function threadChanges(app: Context, principal: MailboxPrincipal, query: Static<typeof ThreadQuery>) {
   const account = accountOf(app, principal)
   const filter = readFilter(app, account, query)
-  const { messages, threads } = app.store
+  const { messages, threads } = app.store.read
   const list = { fields: threadFields, query, names: messages.folderReferences(account, filter) }
   const since = readQueryState(query.since_query_state, list)
   const { sort_direction: direction, limit, up_to_id: last } = query
@@ -75,7 +75,7 @@ function folderChanges(app: Context, principal: MailboxPrincipal, query: Static<
     const account = accountOf(app, principal)
     const all = listedFolders(app, account, query).map(({ id }) => id)
     const since = readQueryState(query.since_query_state, list)
-    const { ids, newState } = app.store.changes.changedIds(account, 'folders', since, query.limit)
+    const { ids, newState } = app.store.read.changes.changedIds(account, 'folders', since, query.limit)
     // An index is valid only for the state it belongs to.
     if (newState !== account.states.folders) continue
     const last = query.up_to_id === undefined ? -1 : all.indexOf(query.up_to_id)

@@ -103,7 +103,7 @@ const updateQuota = route({
     const account = writableAccountOf(app, principal)
     const hard = hardLimits(app, principal)
     const change = { warnLimit: body.warn_limit, softLimit: body.soft_limit }
-    await app.store.quotas.update(account, id, change, (name) => hard[name])
+    await app.store.sending.quotas.update(account, id, change, (name) => hard[name])
     return shown(app, principal, account).find((quota) => quota.id === id)!
   },
 })
@@ -123,15 +123,15 @@ const readUsage = route({
     const account = accountOf(app, principal)
     const { storage } = hardLimits(app, principal)
     const [{ messages }, { bytes }] = await Promise.all([
-      store.sentHours.lastDay(account),
-      store.uploads.pending(account),
+      store.sending.hours.lastDay(account),
+      store.edit.uploads.pending(account),
     ])
     const version = {
       quota_bytes: storage!,
       quota_used_bytes: account.usedBytes,
       quota_used_ratio: Math.round((account.usedBytes / storage!) * RATIO_STEPS) / RATIO_STEPS,
       message_count: account.messageCount,
-      folder_count: store.folders.keys(account).length,
+      folder_count: store.read.folders.keys(account).length,
       attachment_bytes: account.attachmentBytes,
       upload_bytes_pending: bytes,
       sent_last_24h: messages,
@@ -155,9 +155,9 @@ function hardLimits(app: Context, principal: MailboxPrincipal): Record<QuotaName
 
 function shown(app: Context, principal: MailboxPrincipal, account: Account): Static<typeof Quota>[] {
   const hard = hardLimits(app, principal)
-  const { recipients } = app.store.sentHours.lastDay(account)
+  const { recipients } = app.store.sending.hours.lastDay(account)
   const used = { storage: account.usedBytes, messages: account.messageCount, daily_recipients: recipients }
-  return app.store.quotas.list(account).map((quota) => present(quota, used[quota.name], hard[quota.name]))
+  return app.store.sending.quotas.list(account).map((quota) => present(quota, used[quota.name], hard[quota.name]))
 }
 
 function present(quota: Kept, used: number, hard: number | null): Static<typeof Quota> {

@@ -76,11 +76,11 @@ async function show(
   read: () => Promise<MessageContent>,
 ): Promise<Message | undefined> {
   const { messages: state } = account.states
-  const message = app.store.messages.get(account, id)
+  const message = app.store.read.messages.get(account, id)
   if (message === undefined) return undefined
   return presentMessage(message, include, await read(), {
     state,
-    blobId: app.store.blobNames.of(account.mailboxId),
+    blobId: app.store.read.blobNames.of(account.mailboxId),
     sent: sentAs(app, account, id),
   })
 }
@@ -93,7 +93,7 @@ export function deliveryOf(app: Context, account: Account, id: string): Message[
 /** Delivery status of a message this mailbox sent; null for one it received. */
 function sentAs(app: Context, account: Account, id: string): MessageContext['sent'] {
   const { emails } = app.outbound.log
-  const submission = app.store.submissions.byMessage(account, id)
+  const submission = app.store.sending.submissions.byMessage(account, id)
   if (submission === undefined) return null
   const { emailId, id: submissionId } = submission
   const email = emails.byId(emailId)
@@ -108,7 +108,7 @@ async function readContent(
   id: string,
   { include, chars }: Showing,
 ): Promise<MessageContent> {
-  const { messages } = app.store
+  const { messages } = app.store.read
   const wantsBody = include.has('text_body') || include.has('html_body')
   return {
     headers: include.has('headers') ? await messages.headers(account, id) : undefined,

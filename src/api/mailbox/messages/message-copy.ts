@@ -100,11 +100,11 @@ export const copyMessages = route({
     const permissions = ['mailbox.read', ...(isMove ? ['mailbox.write'] : [])]
     const source = sourceAccountOf(app, principal, request.sourceSecret, sourceId, permissions)
     if (isMove) writableMailbox(app.db.read, app, source, SOURCE)
-    app.store.imports.folders(account, folderIds)
+    app.store.edit.imports.folders(account, folderIds)
     const prepared = new Map<string, Prepared | 'later' | 'damaged'>()
     let bytes = 0
     for (const id of ids) {
-      const message = app.store.messages.get(source, id)
+      const message = app.store.read.messages.get(source, id)
       if (message === undefined) continue
       const isLater = bytes > 0 && bytes + message.sizeBytes > COPY_BYTES_MAX
       const into = { folderIds, mailboxId: principal.mailboxId }
@@ -118,7 +118,7 @@ export const copyMessages = route({
       const data = copyIn(tx, app, { source, into, ids, prepared, keywords })
       if (isMove) {
         const gone = data.copied.map(({ source_id }) => source_id)
-        app.store.edits.deleteIn(tx, source, gone)
+        app.store.edit.messages.deleteIn(tx, source, gone)
       }
       request.keep(tx, { data })
       return answer({ data })
@@ -146,7 +146,10 @@ const REASONS = {
 }
 
 function copyIn(tx: Tx, app: Context, { source, into, ids, prepared, keywords }: Copying) {
-  const { imports, messages } = app.store
+  const {
+    edit: { imports },
+    read: { messages },
+  } = app.store
   const copied: { source_id: string; id: string }[] = []
   const missing: string[] = []
   const refused: NotCopied[] = []

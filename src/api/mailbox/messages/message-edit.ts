@@ -153,7 +153,7 @@ const updateMessages = route({
     }
     const folders = folderChange(set, add, remove)
     const keywords = keywordsOf({ add: body.add_keywords, remove: body.remove_keywords })
-    const edited = await app.store.edits.change(account, body.ids, { keywords, folders })
+    const edited = await app.store.edit.messages.change(account, body.ids, { keywords, folders })
     const { updated, notFound: missing, notUpdated } = edited
     const refused = notUpdated.map(({ id, code, message }) => ({ id, code, message }))
     return { updated, not_found: missing, not_updated: refused, state: stateOf(app, account) }
@@ -189,12 +189,12 @@ const deleteMessage = route({
       )
     }
     const account = writableAccountOf(app, principal)
-    const trash = app.store.folders.keys(account).find(({ role }) => role === 'trash')!
+    const trash = app.store.read.folders.keys(account).find(({ role }) => role === 'trash')!
     const expect = expectationOf(app, account, id, request)
     await app.db.writeFreeing((tx) => {
       expect(tx)
-      if (permanent) app.store.edits.deleteIn(tx, account, [id])
-      else requireUpdated(app.store.edits.changeIn(tx, account, [id], { folders: { set: [trash.id] } }))
+      if (permanent) app.store.edit.messages.deleteIn(tx, account, [id])
+      else requireUpdated(app.store.edit.messages.changeIn(tx, account, [id], { folders: { set: [trash.id] } }))
     })
     return { deleted: true, id, permanent }
   },
@@ -240,7 +240,7 @@ export function flagKeywords(flags: Static<typeof Flags> = {}): { on: string[]; 
 function expectationOf(app: Context, account: Account, id: string, request: RequestFacts): (tx: Tx) => void {
   const delivery = request.conditional ? deliveryOf(app, account, id) : null
   return (tx) => {
-    const found = app.store.messages.summary(account, id, tx)
+    const found = app.store.read.messages.summary(account, id, tx)
     if (found === undefined) throw notFound('message')
     request.matches(messageVersion(presentSummary(found), delivery))
   }
@@ -257,7 +257,7 @@ async function changeOne(
   const expect = expectationOf(app, account, id, request)
   const edited = await app.db.writeFreeing((tx) => {
     expect(tx)
-    return app.store.edits.changeIn(tx, account, [id], change)
+    return app.store.edit.messages.changeIn(tx, account, [id], change)
   })
   requireUpdated(edited, members)
 }
@@ -272,7 +272,7 @@ function requireUpdated({ notFound: missing, notUpdated }: EditResult, { keyword
 
 /** A message after a change, with its new version. */
 function changedMessage(app: Context, account: Account, id: string) {
-  const found = app.store.messages.summary(account, id)
+  const found = app.store.read.messages.summary(account, id)
   if (found === undefined) throw notFound('message')
   const data = presentSummary(found)
   return { data, version: messageVersion(data, deliveryOf(app, account, id)) }

@@ -59,7 +59,11 @@ export const importMessage = route({
   },
   async handle({ body, principal, app, request }) {
     const account = writableAccountOf(app, principal)
-    const { imports, messages, blobs } = app.store
+    const {
+      edit: { imports },
+      read: { messages },
+      blobs,
+    } = app.store
     const receivedAt = timeOf(body.receivedAt, app.clock.now())
     imports.folders(account, body.folderIds)
     const source = await contentOf(app, account, body)
@@ -108,13 +112,13 @@ interface ImportSource {
 /** @throws ProductError validation_error on `blob_id` */
 async function contentOf(app: Context, account: Account, { content }: ReadImport): Promise<ImportSource> {
   if (content instanceof Uint8Array) return { field: 'raw', sizeBytes: content.length, load: async () => content }
-  const found = await app.store.contents.find(account, content.blobId)
+  const found = await app.store.read.contents.find(account, content.blobId)
   if (found === undefined)
     throw invalid('blob_id', 'not_found', 'The mailbox has no content with this id. Upload it first.')
   const { range, sizeBytes } = found
   if (sizeBytes > MAIL_BYTES_MAX)
     throw invalid('blob_id', 'too_big', `The message is too large. A message has at most ${MAIL_BYTES_MAX} bytes.`)
-  const load = () => readFully(app.store.contents.read(range, 0, sizeBytes), sizeBytes)
+  const load = () => readFully(app.store.read.contents.read(range, 0, sizeBytes), sizeBytes)
   return { field: 'blob_id', sizeBytes, load }
 }
 

@@ -76,7 +76,7 @@ const countMessages = route({
   async handle({ query, principal, app }) {
     const account = accountOf(app, principal)
     const filter = readFilter(app, account, query)
-    const { count, unread, sizeBytes } = await app.store.messages.count(account, filter)
+    const { count, unread, sizeBytes } = await app.store.read.messages.count(account, filter)
     return { count, unread_count: unread, total_size_bytes: sizeBytes, state: account.states.messages }
   },
 })

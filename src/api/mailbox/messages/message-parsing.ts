@@ -63,13 +63,13 @@ export const parseMessages = route({
     const damaged: string[] = []
     // Sequential: each may have the size of the largest message.
     for (const id of body.blob_ids) {
-      const found = await app.store.contents.find(account, id)
+      const found = await app.store.read.contents.find(account, id)
       if (found === undefined) {
         missing.push(id)
         continue
       }
       const { range, sizeBytes } = found
-      const take = () => readFully(app.store.contents.read(range, 0, sizeBytes), sizeBytes)
+      const take = () => readFully(app.store.read.contents.read(range, 0, sizeBytes), sizeBytes)
       const view = () => app.inspector.view(sizeBytes, take, showing)
       const parse = () => app.memory.during(sizeBytes, principal.mailboxId, view)
       const shown = sizeBytes > MAIL_BYTES_MAX ? null : await orDamaged(parse())

@@ -45,16 +45,16 @@ const listMessages = route({
     // The state is read first: a later change is then reported again by the changes, never missed.
     const { messages: state } = account.states
     const filter = readFilter(app, account, query)
-    const names = app.store.messages.folderReferences(account, filter)
+    const names = app.store.read.messages.folderReferences(account, filter)
     const { sort, sort_direction: direction, limit, collapse_threads: collapse = false } = query
     const position = readPosition(query, after)
     const cut = { sort, direction, limit, after, position, collapseThreads: collapse }
-    const page = await app.store.messages.list(account, filter, cut)
+    const page = await app.store.read.messages.list(account, filter, cut)
     const meta = {
       state,
       query_state: writeQueryState(state, { fields: messageFields, query, names }),
       ...(position === undefined ? {} : { position }),
-      ...(query.with_total ? { total: await app.store.messages.total(account, filter, collapse) } : {}),
+      ...(query.with_total ? { total: await app.store.read.messages.total(account, filter, collapse) } : {}),
     }
     return {
       items: presentOnce(page, state, (items) => Object.freeze(items.map(presentSummary))),

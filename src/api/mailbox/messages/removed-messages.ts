@@ -34,7 +34,7 @@ const listRemoved = route({
   query: pageQuery({ limit: MAILBOX_PAGE }),
   reply: { schema: listOf(RemovedMessageJson) },
   handle({ query: { limit }, after, principal, app }) {
-    const { removed } = app.store
+    const { removed } = app.store.edit
     const account = accountOf(app, principal)
     const page = removed.list(account, { limit, after })
     return { items: page.items.map(presentRemoved), next: page.next, meta: presentTotals(removed.totals(account)) }

@@ -49,7 +49,7 @@ export const listSearchSnippets = route({
       })
     }
     const filter = readFilter(app, account, filters)
-    const { messages } = app.store
+    const { messages } = app.store.read
     const cut = { sort: 'received_at', direction: 'desc', limit, after: null, collapseThreads: false } as const
     const named = ids ?? (await messages.list(account, filter, cut)).items.map(({ id }) => id)
     const snippets = await messages.snippets(account, filter, [...new Set(named)])

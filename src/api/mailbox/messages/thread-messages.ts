@@ -38,7 +38,7 @@ const listThreadMessages = route({
   async handle({ params: { thread_id }, query, after, principal, app }) {
     const account = accountOf(app, principal)
     const { limit, sort_direction: direction } = query
-    const entries = app.store.threads.messages(account, thread_id, { direction, limit, after })
+    const entries = app.store.read.threads.messages(account, thread_id, { direction, limit, after })
     if (entries === undefined) throw notFound('thread')
     const how = { include: new Set<MessagePart>(query.include), chars: query.body_chars }
     const items: Message[] = []

@@ -104,7 +104,7 @@ export class EventStream extends SseStream implements ChangeSubscriber {
   #sendSubmissions(account: Account): void {
     const since = this.#knownStates.submissions
     if (since === account.states.submissions || this.isFull) return
-    const { created, updated } = this.app.store.changes.since(account, 'submissions', since, SUBMISSIONS_MAX)
+    const { created, updated } = this.app.store.read.changes.since(account, 'submissions', since, SUBMISSIONS_MAX)
     for (const id of [...created, ...updated].slice(0, SUBMISSIONS_MAX)) {
       const status = submissionNow(this.app, account, id)
       if (status !== undefined) this.event('submission.updated', { id, status })

@@ -85,7 +85,7 @@ export async function withUploads(
   { mail, uploads }: ReadMail,
 ): Promise<EncodedAttachment[]> {
   const attachments = [...mail.attachments]
-  const { contents } = app.store
+  const { contents } = app.store.read
   let room: number = MAILBOX_LIMITS.attachment_upload_bytes_max
   for (const { index, blobId } of uploads) {
     const found = await contents.find(account, blobId)

@@ -22,7 +22,7 @@ export async function withSendingMemory<T>(
     bytes += contentBytes(mail)
     if (principal.kind !== 'mailbox') continue
     for (const { blobId } of uploads) {
-      const file = await app.store.contents.find(accountOf(app, principal), blobId)
+      const file = await app.store.read.contents.find(accountOf(app, principal), blobId)
       bytes += file?.sizeBytes ?? 0
     }
   }

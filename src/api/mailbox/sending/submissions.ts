@@ -79,7 +79,7 @@ const listSubmissions = route({
   handle({ query, after, principal, app }) {
     const account = accountOf(app, principal)
     const { submissions: state } = account.states
-    if (query.thread_id !== undefined && !app.store.threads.get(account, query.thread_id)) throw notFound('thread')
+    if (query.thread_id !== undefined && !app.store.read.threads.get(account, query.thread_id)) throw notFound('thread')
     const filter = {
       after: query.after === undefined ? undefined : parseTime(query.after),
       before: query.before === undefined ? undefined : parseTime(query.before),
@@ -90,7 +90,7 @@ const listSubmissions = route({
     const items: Static<typeof Submission>[] = []
     let from = after
     for (let looked = 0; looked < LOOKED_MAX; ) {
-      const page = app.store.submissions.list(account, { ...filter, limit, cursor: from })
+      const page = app.store.sending.submissions.list(account, { ...filter, limit, cursor: from })
       for (const kept of page.items) {
         const one = present(app, account, kept)
         if (status !== undefined && one.status !== status) continue
@@ -146,13 +146,13 @@ const cancelSubmission = route({
 })
 
 function shown(app: Context, account: Account, id: string): Static<typeof Submission> {
-  const kept = app.store.submissions.get(account, id)
+  const kept = app.store.sending.submissions.get(account, id)
   if (kept === undefined) throw notFound('submission')
   return present(app, account, kept)
 }
 
 function draftOf(app: Context, account: Account, messageId: string): string | null {
-  return app.store.drafts.byMessage(account, messageId)?.id ?? null
+  return app.store.edit.drafts.byMessage(account, messageId)?.id ?? null
 }
 
 function present(app: Context, account: Account, kept: Kept): Static<typeof Submission> {
@@ -188,7 +188,7 @@ function present(app: Context, account: Account, kept: Kept): Static<typeof Subm
 
 /** The status of a submission; undefined when there is none with this id. */
 export function submissionNow(app: Context, account: Account, id: string) {
-  const kept = app.store.submissions.get(account, id)
+  const kept = app.store.sending.submissions.get(account, id)
   if (kept === undefined) return undefined
   const { emails } = app.outbound.log
   const email = emails.byId(kept.emailId)

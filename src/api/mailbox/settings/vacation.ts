@@ -92,7 +92,7 @@ const replaceVacation = route({
     refuseOutsideCredential(app, principal, ANSWERS)
     refuseAgent(app, principal)
     const response = responseOf(body)
-    await app.store.vacations.set(account, response, (tx) => request.matches(shown(app, account, tx)))
+    await app.store.delivery.vacations.set(account, response, (tx) => request.matches(shown(app, account, tx)))
     return shown(app, account)
   },
 })
@@ -123,7 +123,7 @@ function responseOf(body: Static<typeof NewResponse>): Kept {
 }
 
 function shown(app: Context, account: Account, tx?: Tx): Static<typeof VacationResponse> {
-  const kept = app.store.vacations.get(account, tx)
+  const kept = app.store.delivery.vacations.get(account, tx)
   return {
     is_enabled: kept.isEnabled,
     from_date: isoTimeOrNull(kept.fromDate),

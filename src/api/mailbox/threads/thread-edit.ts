@@ -50,11 +50,11 @@ const updateThread = route({
   reply: { schema: ThreadDetail, etag: true },
   async handle({ params: { thread_id: id }, body, principal, app, request }) {
     const account = writableAccountOf(app, principal)
-    if (app.store.threads.get(account, id) === undefined) throw notFound('thread')
+    if (app.store.read.threads.get(account, id) === undefined) throw notFound('thread')
     const change = changeOf(app, account, body)
     try {
-      await app.store.threadEdits.change(account, id, change, (tx) => {
-        const current = app.store.threads.get(account, id, tx)
+      await app.store.edit.threads.change(account, id, change, (tx) => {
+        const current = app.store.read.threads.get(account, id, tx)
         if (current === undefined) throw notFound('thread')
         if (request.conditional) request.matches(shown(current, account.states).version)
       })
@@ -64,7 +64,7 @@ const updateThread = route({
       throw invalid(about === 'keywords' ? 'add_keywords' : folderMember(body), 'forbidden_value', message)
     }
     const now = app.store.accounts.byNumber(account.n)!
-    const changed = app.store.threads.get(account, id)
+    const changed = app.store.read.threads.get(account, id)
     if (changed === undefined) throw notFound('thread')
     return answer(shown(changed, now.states))
   },
@@ -99,8 +99,8 @@ const updateThreads = route({
     // The units of work of all threads share transactions and flushes.
     const outcomes = await Promise.all(
       ids.map((id) => {
-        room -= app.store.threadEdits.size(account, id, change.inFolder) ?? 0
-        return room < 0 ? tooMany() : outcomeOf(app.store.threadEdits.change(account, id, change))
+        room -= app.store.edit.threads.size(account, id, change.inFolder) ?? 0
+        return room < 0 ? tooMany() : outcomeOf(app.store.edit.threads.change(account, id, change))
       }),
     )
     const of = (wanted: (outcome: ProductError | null) => boolean) => ids.filter((_, index) => wanted(outcomes[index]!))
@@ -132,7 +132,7 @@ async function outcomeOf(changing: Promise<void>): Promise<ProductError | null> 
 /** @throws ProductError validation_error for an unknown folder, or members that exclude each other */
 function changeOf(app: Context, account: Account, update: ThreadUpdate): ThreadChange {
   const { in_folder_id: folderId, set_folder_ids: set, add_folder_ids: add, remove_folder_ids: remove } = update
-  const folderKeys = app.store.folders.keys(account)
+  const folderKeys = app.store.read.folders.keys(account)
   const inFolder = folderId === undefined ? null : folderKeys.find(({ id }) => id === folderId)?.n
   if (inFolder === undefined) {
     throw invalid('in_folder_id', 'not_found', 'No folder of this mailbox has this id.')

@@ -42,8 +42,8 @@ const listThreads = route({
     // The state is read first: a later change is then reported again by the changes, never missed.
     const { states } = account
     const filter = readFilter(app, account, query)
-    const names = app.store.messages.folderReferences(account, filter)
-    const stored = app.store.threads
+    const names = app.store.read.messages.folderReferences(account, filter)
+    const stored = app.store.read.threads
     const anchored = await readAnchor(query, after, (id) => stored.indexOf(account, filter, query.sort_direction, id))
     const position = anchored ?? readPosition(query, after)
     const cut = { direction: query.sort_direction, limit: query.limit, after, position }
@@ -73,7 +73,7 @@ const readThread = route({
   handle({ params, principal, app }) {
     const account = accountOf(app, principal)
     const { states } = account
-    const thread = app.store.threads.get(account, params.thread_id)
+    const thread = app.store.read.threads.get(account, params.thread_id)
     if (thread === undefined) throw notFound('thread')
     const shown = presentThreadDetail(thread, states)
     const { states: _, ...version } = shown
@@ -110,7 +110,7 @@ const batchGetThreads = route({
   handle({ body, principal, app }) {
     const account = accountOf(app, principal)
     const { states } = account
-    const list = app.store.threads.byIds(account, body.ids).map((thread) => presentThread(thread, states))
+    const list = app.store.read.threads.byIds(account, body.ids).map((thread) => presentThread(thread, states))
     const found = new Set(list.map(({ id }) => id))
     return { list, not_found: body.ids.filter((id) => !found.has(id)), state: states.threads }
   },

@@ -78,7 +78,7 @@ class Local implements LocalTransport {
     const { db, store, vacationReplies, receive } = this.#deps
     const record = (tx: Tx, delivered: readonly DeliveryResult[]): Answered => {
       const results = withCopies(all, delivered)
-      store.inboundLog.appendMany(tx, this.#rows(message, results))
+      store.log.inbound.appendMany(tx, this.#rows(message, results))
       // docs/design/events.md §4: messages the appliance generates itself (null sender) raise no event.
       if (message.mailFrom !== '') this.#recordEvents(tx, message, stored, targets, delivered)
       const copies = delivered.map((copy, index) => ({ message, target: targets[index]!, delivered: copy }))

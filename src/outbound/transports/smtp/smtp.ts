@@ -1,7 +1,7 @@
 // An SMTP sending account: a relay that accepts our messages for onward delivery.
 
 import { bounceAddress } from '../../model/bounce-address.ts'
-import type { MailTokenOf, OutboundDeps } from '../../model/deps.ts'
+import type { MailTokens, OutboundDeps } from '../../model/deps.ts'
 import { accountSender } from '../../model/envelope-sender.ts'
 import type { Provider } from '../../model/records.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from '../../model/transport.ts'
@@ -24,7 +24,7 @@ const IMPLICIT_PORT = 465
 /** RFC 4954 §6. */
 const BAD_CREDENTIALS = '5.7.8'
 
-type Deps = Pick<OutboundDeps, 'clock' | 'config' | 'resolver' | 'vault'> & { mailTokenOf: MailTokenOf }
+type Deps = Pick<OutboundDeps, 'clock' | 'config' | 'resolver' | 'vault'> & { mailTokens: MailTokens }
 
 /** @param password null for an account without authentication, or of an outside account that signs in with tokens */
 export function openSmtp(deps: Deps, provider: Provider, password: string | null): Transport {
@@ -127,7 +127,7 @@ class SmtpAccount implements Transport {
   async #signInSettings(signal: AbortSignal): Promise<ServerSettings> {
     const { remoteAccountId, hasSmtpPassword, smtpUsername: user } = this.#provider
     if (remoteAccountId === null || hasSmtpPassword || user === null) return this.#settings
-    const answer = await this.#deps.mailTokenOf(remoteAccountId, signal)
+    const answer = await this.#deps.mailTokens.of(remoteAccountId, signal)
     if (answer.kind === 'given') {
       return { ...this.#settings, credentials: { user, password: answer.token, isToken: true } }
     }

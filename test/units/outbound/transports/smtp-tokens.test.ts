@@ -10,12 +10,14 @@ const TOKEN = 'ya29.secret-token'
 
 async function send(smtpPort: number, answer: MailTokenAnswer = { kind: 'given', token: TOKEN }) {
   const asked: string[] = []
-  const mailTokenOf = async (id: string) => {
-    asked.push(id)
-    return answer
+  const mailTokens = {
+    async of(id: string) {
+      asked.push(id)
+      return answer
+    },
   }
   const settings = { smtpPort, smtpProtocol: 'none', smtpUsername: 'ana@x.test', hasSmtpPassword: false } as const
-  const account = openAccount({ ...settings, remoteAccountId: 'racc_1' }, { mailTokenOf })
+  const account = openAccount({ ...settings, remoteAccountId: 'racc_1' }, { mailTokens })
   try {
     return { handed: await account.hand(handover()), asked }
   } finally {

@@ -33,6 +33,8 @@ class Sample implements Transport {
   }
 }
 
+const NO_SECRETS = { smtpPassword: null, refreshToken: null }
+
 function open(given: Partial<TransportsDeps> = {}): { carriers: Transports; clock: ManualClock; opened: Sample[] } {
   const clock = new ManualClock()
   const opened: Sample[] = []
@@ -45,7 +47,7 @@ function open(given: Partial<TransportsDeps> = {}): { carriers: Transports; cloc
     log: openLog('silent'),
     config: carrierConfig(),
     resolver: zoneResolver(LOOPBACK_ZONE),
-    secretsOf: () => ({ smtpPassword: null }),
+    connections: { secretsOf: () => NO_SECRETS },
     accounts: { gmail_api: sample, outlook_api: sample, amazon_ses: sample },
     ...given,
   }
@@ -112,7 +114,9 @@ test('an SMTP account authenticates with its stored secret', async () => {
       done(null, { user: username })
     },
   })
-  const { carriers } = open({ secretsOf: ({ id }) => ({ smtpPassword: `secret of ${id}` }) })
+  const { carriers } = open({
+    connections: { secretsOf: ({ id }) => ({ ...NO_SECRETS, smtpPassword: `secret of ${id}` }) },
+  })
   const provider = providerOf({ smtpPort: server.port, smtpUsername: 'ann' })
   const carrier = await carriers.of(provider)
   assert.deepEqual(shortOutcomes(await carrier.hand(handover())), ['sent'])
