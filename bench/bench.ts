@@ -37,6 +37,7 @@ const { values, positionals } = parseArgs({
     sources: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '120' },
+    rate: { type: 'string', default: '1' },
     limit: { type: 'string', default: '' },
     snapshots: { type: 'string', default: '' },
   },
@@ -69,16 +70,17 @@ const SPAM = 'spam'
 const NAMED_ONLY = [FUZZER, SOAK, SPAM]
 const parts = positionals.length > 0 ? positionals : PARTS
 const stacks = values.stacks.split(',').filter(Boolean)
+const rate = Number(values.rate)
 const unknown = [
   ...parts.filter((part) => !NAMED_ONLY.includes(part) && !PARTS.includes(part)),
   ...stacks.filter((stack) => !ALL_STACKS.includes(stack)),
 ]
 const [messages, largest] = [Number(values.messages), Number(values.largest)]
-if (unknown.length > 0 || !(messages >= 100) || !(largest >= 1000)) {
+if (unknown.length > 0 || !(messages >= 100) || !(largest >= 1000) || !(rate > 0)) {
   console.error(
     `npm run bench -- [${[...PARTS, ...NAMED_ONLY].join('] [')}] [--messages 1000 (100 or more)] [--largest 200000 (1000 or more)]
   [--seed 1 (of imap-fuzz, which sends messages × 1000 commands)]
-  [--minutes 120 (of soak)] [--limit 512 (MiB of memory, of soak)]
+  [--minutes 120 (of soak)] [--rate 0.2 (of soak: of the full load)] [--limit 512 (MiB of memory, of soak)]
   [--snapshots 10,60 (of soak: minutes at which every thread writes its heap to /tmp)]
   [--stacks ${ALL_STACKS.join(',')} (to compare receiving with; "" for none)] [--sources (instead of the bundle)]`,
   )
@@ -111,7 +113,7 @@ try {
   if (parts.includes(SOAK)) {
     const snapshots = values.snapshots.split(',').filter(Boolean).map(Number)
     const limitMib = values.limit === '' ? null : Number(values.limit)
-    await benchSoak(folder, { minutes: Number(values.minutes), snapshots, limitMib })
+    await benchSoak(folder, { minutes: Number(values.minutes), rate, snapshots, limitMib })
   }
   if (parts.includes(SPAM)) await benchSpam(folder, messages)
   if (parts.includes(FUZZER)) await benchImapFuzz(messages * 1000, Number(values.seed))

@@ -35,6 +35,8 @@ export interface SoakTarget {
   outside: { server: RemoteDovecot; user: string; key: string } | null
   /** PEM of the key that signs arriving messages. */
   signingKey: string
+  /** Part of the full load. */
+  rate: number
 }
 
 export class SoakLoad {
@@ -67,7 +69,10 @@ export class SoakLoad {
       ['outside', 1500, () => this.#outside()],
     ]
     const idle = this.#target.boxes.slice(0, 4).map((box) => this.#idle(box))
-    await Promise.all([...idle, ...acts.map(([name, everyMs, act]) => this.#repeat(name, everyMs, act))])
+    await Promise.all([
+      ...idle,
+      ...acts.map(([name, everyMs, act]) => this.#repeat(name, everyMs / this.#target.rate, act)),
+    ])
   }
 
   end(): void {

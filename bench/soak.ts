@@ -34,13 +34,16 @@ const HEAD = [
 export interface SoakOptions {
   /** How long the load runs. */
   minutes: number
+  /** Part of the full load, above 0: 0.2 does everything five times more seldom. */
+  rate: number
   /** Minutes at which every thread writes a heap snapshot. */
   snapshots: readonly number[]
   /** Memory of the appliance, MiB; null for that of the machine. */
   limitMib: number | null
 }
 
-export async function benchSoak(folder: string, { minutes, snapshots, limitMib }: SoakOptions): Promise<void> {
+export async function benchSoak(folder: string, options: SoakOptions): Promise<void> {
+  const { minutes, rate, snapshots, limitMib } = options
   const probes = join(folder, 'probes')
   mkdirSync(probes)
   const keys = makeKeys()
@@ -68,11 +71,13 @@ export async function benchSoak(folder: string, { minutes, snapshots, limitMib }
   await using child = startNode(BUNDLED_CLI, ['serve', '--json'], settings, group)
   for (const port of [smtp, app, imaps]) await untilOpen(child, port)
   const load = new SoakLoad({
-    ...{ smtp, imaps, app, send, teamKey: seeded.teamKey, signingKey: keys.private },
+    ...{ smtp, imaps, app, send, teamKey: seeded.teamKey, signingKey: keys.private, rate },
     boxes: emails.map((email, n) => ({ email, key: seeded.keys[n]! })),
     outside: outside === null ? null : { server: outside, user: USER, key: seeded.outsideKey! },
   })
-  console.log(`\nMixed load for ${minutes} minutes${limitMib === null ? '' : ` in ${limitMib} MiB`}; MB`)
+  console.log(
+    `\nMixed load, ${rate} of the full rate, for ${minutes} minutes${limitMib === null ? '' : ` in ${limitMib} MiB`}; MB`,
+  )
   console.log(HEAD.map((name) => name.padStart(8)).join(' '))
   const running = Promise.race([load.run(), child.failed])
   const printer = new SoakPrinter({ child, load, probes, data: join(folder, 'soak') })
