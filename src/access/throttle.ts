@@ -7,14 +7,17 @@ import { sourceOf } from '../net/connections.ts'
 
 /** Failures within this time count, and a source or mailbox is refused for this time after its last one that did. */
 export const WINDOW_MS = 10 * MINUTE_MS
-/** Failures of a source (IPv4 address, IPv6 /64) from which all its tries are refused. */
+/**
+ * Failures of a source (IPv4 address, IPv6 /64) from which its tries are refused, but those for mailboxes that it has signed in to before;
+ * of one mailbox from such a source, from which they are refused as well.
+ */
 export const SOURCE_FAILURES_MAX = 20
 /** Failures for a mailbox from which tries are refused, except from sources that have signed in to it before. */
 export const MAILBOX_FAILURES_MAX = 200
 /** Delay of the answer to the first failure of a source in ms; it doubles with each. */
 export const FIRST_DELAY_MS = 1000
 export const DELAY_MAX_MS = 16_000
-/** Sources, and mailboxes, with failures that are remembered; the least recently active is removed first. */
+/** Sources, mailboxes, and mailboxes of sources, with failures that are remembered; the least recently active is removed first. */
 export const REMEMBERED_MAX = 50_000
 
 /** What is tried: a mailbox, or a name without one. Unknown names are counted too, so that they are answered alike. */
@@ -25,6 +28,8 @@ export class SignInThrottle {
   readonly #log: Pick<Log, 'info' | 'warn'>
   readonly #sources = new Map<string, number[]>()
   readonly #mailboxes = new Map<string, number[]>()
+  /** By source and mailbox: many people may share the address of a network with one who guesses. */
+  readonly #ofSources = new Map<string, number[]>()
   /** Apart from mailboxes: guessed names must not push them out. */
   readonly #names = new Map<string, number[]>()
 
@@ -40,17 +45,23 @@ export class SignInThrottle {
 
   /** Whether a try must be refused without looking at its secret. @param isKnown whether the source has signed in to the mailbox before */
   refuses(address: string, target: SignInTarget | null, isKnown: () => boolean): boolean {
-    if (this.#recent(this.#sources, sourceOf(address)).length >= SOURCE_FAILURES_MAX) return true
-    if (target === null) return false
+    const source = sourceOf(address)
+    const isSourceOver = this.#recent(this.#sources, source).length >= SOURCE_FAILURES_MAX
+    if (target === null) return isSourceOver
     const [failures, key] = this.#of(target)
-    return this.#recent(failures, key).length >= MAILBOX_FAILURES_MAX && !isKnown()
+    if (!isSourceOver && this.#recent(failures, key).length < MAILBOX_FAILURES_MAX) return false
+    if (!isKnown()) return true
+    return this.#recent(this.#ofSources, `${source} ${key}`).length >= SOURCE_FAILURES_MAX
   }
 
   /** Counts a failure. @returns ms after which it may be answered */
   failed(address: string, target: SignInTarget | null): number {
     const delay = this.delay(address)
-    const ofSource = this.#add(this.#sources, sourceOf(address), SOURCE_FAILURES_MAX)
+    const source = sourceOf(address)
+    const ofSource = this.#add(this.#sources, source, SOURCE_FAILURES_MAX)
     const ofTarget = target === null ? 0 : this.#add(...this.#of(target), MAILBOX_FAILURES_MAX)
+    if (target !== null && 'mailboxId' in target)
+      this.#add(this.#ofSources, `${source} ${target.mailboxId}`, SOURCE_FAILURES_MAX)
     if (ofSource === SOURCE_FAILURES_MAX) {
       const line = { event: 'sign_in.source_refused', remote_address: address }
       this.#log.info(line, 'Source refused for its failed sign-ins')

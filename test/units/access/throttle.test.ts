@@ -35,22 +35,32 @@ test('each failure of a source delays its answer twice as long, up to 16 s, unti
   assert.equal(DELAY_MAX_MS, 16_000)
 })
 
-test('20 failures within ten minutes block a source for ten minutes, whatever it tries', () => {
+test('20 failures within ten minutes block a source for ten minutes, whatever it tries that it does not know', () => {
   const clock = new ManualClock()
   const throttle = newThrottle(clock)
   for (let n = 1; n < SOURCE_FAILURES_MAX; n++) throttle.failed('192.0.2.1', { name: `${n}` })
   assert.equal(throttle.refuses('192.0.2.1', ANA, never), false)
   clock.advance(WINDOW_MS - 1)
   throttle.failed('192.0.2.1', null)
-  assert.equal(
-    throttle.refuses('192.0.2.1', ANA, () => true),
-    true,
-    'also where it is known',
-  )
+  assert.equal(throttle.refuses('192.0.2.1', ANA, never), true)
   assert.equal(throttle.refuses('::ffff:192.0.2.1', null, never), true)
   assert.equal(throttle.refuses('192.0.2.3', ANA, never), false)
   clock.advance(1)
   assert.equal(throttle.refuses('192.0.2.1', ANA, never), false, 'the failures before no longer count')
+})
+
+test('one who guesses in a network does not lock out those who have signed in from it; guesses at a mailbox count for it', () => {
+  const throttle = newThrottle()
+  const known = () => true
+  for (let n = 0; n < 2 * SOURCE_FAILURES_MAX; n++) throttle.failed('192.0.2.1', { mailboxId: 'mbx_ben' })
+  assert.equal(throttle.refuses('192.0.2.1', ANA, never), true)
+  assert.equal(throttle.refuses('192.0.2.1', ANA, known), false)
+  assert.equal(throttle.refuses('192.0.2.1', { mailboxId: 'mbx_ben' }, known), true)
+  for (let n = 0; n < SOURCE_FAILURES_MAX; n++) {
+    assert.equal(throttle.refuses('192.0.2.1', ANA, known), false)
+    throttle.failed('192.0.2.1', ANA)
+  }
+  assert.equal(throttle.refuses('192.0.2.1', ANA, known), true)
 })
 
 test('an IPv6 source is its /64', () => {
