@@ -76,8 +76,10 @@ export class ModelAccount {
   readonly refused = new Set<number>()
   /** UIDs at whose heads the connection breaks, or the server fails. */
   readonly breakingHeads = new Set<number>()
-  /** Paths that are created and not listed. */
+  /** Paths that are there and not listed. */
   readonly hidden = new Set<string>()
+  /** UIDs that a search leaves out. */
+  readonly unsearched = new Set<number>()
   /** What a copy, or a stored message, becomes: a server may give it another date, or other bytes. */
   filed: (message: { bytes: Buffer; receivedAt: number }) => { bytes: Buffer; receivedAt: number } = (message) =>
     message
@@ -342,9 +344,13 @@ export class ModelConnection implements AccountServer {
 
   uids(of?: readonly UidSpan[]): Promise<UidSpan[]> {
     return this.#run('SEARCH', () => {
-      const all = spansOf([...this.#folder.messages.keys()])
+      const all = spansOf([...this.#folder.messages.keys()].filter((uid) => !this.#account.unsearched.has(uid)))
       return of === undefined ? all : of.flatMap(([first, last]) => within(all, first, last))
     })
+  }
+
+  fetchedUids(): Promise<UidSpan[]> {
+    return this.#run('FETCH', () => spansOf(this.#in([[1, 2 ** 32]]).map(({ uid }) => uid)))
   }
 
   changedSince(modSeq: number): Promise<RemoteFlags[]> {

@@ -14,10 +14,17 @@ export const BELOW_NONE = 'The folder that it is in is not in the mailbox.'
 export const GONE = 'It is gone at the server.'
 /** ... after it was missing in the list once. */
 export const MISSED = 'It was missing in the last list of the server.'
+/** ... although it is at the server. */
+export const UNLISTED = 'The server has it, and leaves it out of its list.'
 const IN_ALL_MAIL = 'Its messages are in All Mail.'
 const COLLECTS_NOTHING = 'Mail is not collected from it.'
 /** Why folders are ignored whose messages are not missing here. */
 const EXPECTED: readonly (string | null)[] = [HOLDS_FOLDERS, SHOWS_OTHERS, IN_ALL_MAIL, COLLECTS_NOTHING, GONE, MISSED]
+
+/** Whether a folder is missing in the list of the server, and is not known to be gone: its messages wait. */
+export function isUnlisted({ reason }: Pick<RemoteFolder, 'reason'>): boolean {
+  return reason === MISSED || reason === UNLISTED
+}
 
 /** Whether messages of an ignored folder are missing here: its server refuses it, or it is beyond the limits. */
 export function isLeftOut({ state, reason }: Pick<RemoteFolder, 'state' | 'reason'>): boolean {

@@ -1,6 +1,5 @@
 // Brings the folders of a server here: new, renamed and deleted ones; each gets a folder here, or the reason why it has none.
 
-import { MINUTE_MS } from '../../base/durations.ts'
 import { ProductError } from '../../base/errors.ts'
 import type { Tx } from '../../db/db.ts'
 import type { FolderRole } from '../../store/rows/records.ts'
@@ -9,7 +8,8 @@ import { hexOf, messageKey } from '../model/message-key.ts'
 import { isRefusal, type ListedFolder, type RemoteFolderStatus, ServerError } from '../model/server.ts'
 import { nameFolders, type PlannedFolder, prefixOf } from '../model/tree-names.ts'
 import type { SyncSession } from '../session/sync-session.ts'
-import { BELOW_NONE, GONE, type KnownTree, MISSED, NO_ROOM, whyIgnored } from './ignored-folders.ts'
+import { BELOW_NONE, GONE, type KnownTree, NO_ROOM, whyIgnored } from './ignored-folders.ts'
+import { noteMissing } from './missing-folders.ts'
 
 /** Messages that are compared to recognise a renamed folder, and how many of them must be the same. */
 const SAMPLE = 20
@@ -18,7 +18,6 @@ const SAME_SHARE = 0.8
 const COMPARED_MAX = 1000
 /** Rows of a folder that is gone are removed in units of this many. */
 const ROWS_PER_BATCH = 500
-const MISSED_WAIT_MS = MINUTE_MS
 
 export class RemoteTree {
   readonly #session: SyncSession
@@ -268,7 +267,7 @@ export class RemoteTree {
       return
     }
     await this.#departAll(folder)
-    const isGone = await this.#isGone(folder)
+    const isGone = await noteMissing(session, folder)
     const { present, gone } = await messages.counts(folder.n)
     if (!isGone || present + gone > 0) return
     const here = this.#folderHere(session.deps.db.read, folder.folder)
@@ -284,18 +283,6 @@ export class RemoteTree {
     for (let left = ROWS_PER_BATCH; left === ROWS_PER_BATCH; )
       left = await session.write((tx) => messages.removeSome(tx, folder.n, ROWS_PER_BATCH))
     await session.write((tx) => folders.remove(tx, folder.n))
-  }
-
-  /** A list that leaves a folder out may be wrong once: its messages are kept until the next one says the same. */
-  async #isGone(folder: RemoteFolder): Promise<boolean> {
-    const { clock, folders } = this.#session.deps
-    const isMissed = folder.reason === MISSED || folder.reason === GONE
-    const missedAt = isMissed ? folder.suspectAt : null
-    const isGone = folder.reason === GONE || (missedAt !== null && clock.now() - missedAt >= MISSED_WAIT_MS)
-    const reason = isGone ? GONE : MISSED
-    const change = { state: 'ignored' as const, reason, lowest: 1, suspectAt: missedAt ?? clock.now() }
-    if (!isMissed || folder.reason !== reason) await this.#session.write((tx) => folders.set(tx, folder.n, change))
-    return isGone
   }
 
   async #departAll({ n }: RemoteFolder): Promise<void> {

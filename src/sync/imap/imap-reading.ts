@@ -46,6 +46,12 @@ export async function readUids(session: RemoteSession, of?: readonly UidSpan[]):
   return joinRanges(found).flatMap(([first, last]) => within(asked, first, last))
 }
 
+/** UIDs of all messages of the folder, by FETCH. */
+export async function readFetchedUids(session: RemoteSession): Promise<UidSpan[]> {
+  const uids = await fetchRows(session, ['1:*'], [atom('UID')], (uid) => uid, {})
+  return spansOfNumbers(uids)
+}
+
 /** UIDs with this Message-ID. */
 export async function findMessageId(session: RemoteSession, messageId: string): Promise<number[]> {
   const spans = await searched(session, [atom('HEADER'), quoted('Message-ID'), quoted(messageId)])

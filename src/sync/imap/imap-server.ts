@@ -18,6 +18,7 @@ import {
   readChangedSince,
   readContent,
   readContents,
+  readFetchedUids,
   readFlags,
   readHeads,
   readPieces,
@@ -123,6 +124,10 @@ class ImapServer implements AccountServer {
 
   uids(of?: readonly UidSpan[]) {
     return readUids(this.#session, of)
+  }
+
+  fetchedUids() {
+    return readFetchedUids(this.#session)
   }
 
   changedSince(modSeq: number) {

@@ -104,6 +104,8 @@ export interface AccountServer {
   select(path: string, known: LastSelected | null): Promise<OpenedFolder>
   /** UIDs of the folder: all, or those that are there of some. */
   uids(of?: readonly UidSpan[]): Promise<UidSpan[]>
+  /** All UIDs of the folder by FETCH: some servers leave out messages in a search. */
+  fetchedUids(): Promise<UidSpan[]>
   /** FETCH 1:* (FLAGS) (CHANGEDSINCE modSeq). */
   changedSince(modSeq: number): Promise<RemoteFlags[]>
   flags(runs: readonly UidSpan[]): Promise<RemoteFlags[]>

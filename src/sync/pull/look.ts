@@ -18,11 +18,10 @@ import {
   noteCrowded,
 } from '../session/local-changes.ts'
 import type { SyncSession } from '../session/sync-session.ts'
+import { allUids, departAll, departConfirmed } from './departures.ts'
 
 /** Messages whose flags are compared in one unit of work. */
 const FLAGS_PER_BATCH = 100
-/** Messages marked as gone in one unit of work. */
-const GONE_PER_BATCH = 500
 /** Without modification numbers: how many of the newest messages are compared each time, and how many at a time when all are. */
 const NEWEST_COMPARED = 2_000
 const COMPARED_PER_PAGE = 5_000
@@ -66,11 +65,13 @@ export async function lookAt(
   const all = isExplained ? null : await uidsIfNeeded(session, current, opened, full || isRenumbered || !isBegun)
   const vanished =
     difference?.vanished ?? (all === null ? [] : without(await session.deps.messages.spans(current.n), all))
-  const hasGone = await departed(session, current, vanished)
+  const { hasGone, isSure } = await departConfirmed(session, current, vanished)
   const look = await unknownIn(session, current, opened, all)
   await session.write((tx) =>
     session.deps.folders.set(tx, current.n, {
-      ...{ modSeq: opened.modSeq, total: opened.messages, lookedAt: session.deps.clock.now() },
+      // What could not be confirmed is named again with the next look.
+      ...(isSure ? { modSeq: opened.modSeq } : {}),
+      ...{ total: opened.messages, lookedAt: session.deps.clock.now() },
       isReadOnly: opened.isWritable ? 0 : 1,
       ...(folder.reason === KEYWORDS_STAY && opened.keywords === null ? { reason: null } : {}),
     }),
@@ -94,7 +95,7 @@ async function settleNumbers(
       { event: 'sync.folder_renumbered', remote: session.account.id, folder: folder.n },
       'UIDs of a folder changed',
     )
-    await departed(session, folder, [[1, 2 ** 32]])
+    await departAll(session, folder, [[1, 2 ** 32]])
   }
   await session.write((tx) =>
     folders.set(tx, folder.n, {
@@ -235,17 +236,7 @@ async function uidsIfNeeded(
 ): Promise<UidSpan[] | null> {
   // Also of an empty folder: some servers count wrongly for a moment.
   const isQuiet = opened.uidNext === folder.uidNext && opened.messages === folder.total && folder.lowest === 1
-  return isQuiet && !isNeeded ? null : session.server.uids()
-}
-
-/** @returns whether there were any */
-async function departed(session: SyncSession, folder: RemoteFolder, spans: readonly UidSpan[]): Promise<boolean> {
-  const { messages } = session.deps
-  let count = 0
-  if (spans.length === 0) return false
-  for (let left = GONE_PER_BATCH; left === GONE_PER_BATCH; count += left)
-    left = await session.write((tx) => messages.depart(tx, folder.n, spans, GONE_PER_BATCH))
-  return count > 0
+  return isQuiet && !isNeeded ? null : allUids(session, opened)
 }
 
 /** The UIDs that are not known. @param all those of the folder; null: only new ones can be unknown */
@@ -259,7 +250,7 @@ async function unknownIn(
   if (all === null) {
     const isLonger = opened.uidNext - next > NEWEST_COMPARED
     const range: UidSpan[] = opened.uidNext > next ? [[next, opened.uidNext - 1]] : []
-    return { fresh: isLonger ? within(await session.server.uids(), next, opened.uidNext - 1) : range, older: null }
+    return { fresh: isLonger ? within(await allUids(session, opened), next, opened.uidNext - 1) : range, older: null }
   }
   const lowest = folder.lowest ?? 1
   const known = await session.deps.messages.spans(folder.n)

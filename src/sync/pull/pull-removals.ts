@@ -3,7 +3,7 @@
 import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { Tx } from '../../db/db.ts'
 import type { MailPlacement } from '../../store/messages/mail-reads.ts'
-import { MISSED } from '../folders/ignored-folders.ts'
+import { isUnlisted } from '../folders/ignored-folders.ts'
 import { FolderMap } from '../ledger/folder-map.ts'
 import { sendNow } from '../ledger/intents.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
@@ -113,7 +113,7 @@ export class PullRemovals {
         if (folder.doubt !== null) await this.#session.write((tx) => deps.folders.set(tx, folder.n, { doubt: null }))
         continue
       }
-      const isMissed = folder.reason === MISSED
+      const isMissed = isUnlisted(folder)
       const last = isMissed ? 0 : (this.#listedGone.get(folder.n) ?? 0)
       // Erased here as well, or never stored: nothing is taken out.
       if (last < 0) await this.#session.write((tx) => deps.messages.forgetGone(tx, folder.n, last))

@@ -185,7 +185,7 @@ export class Pull {
       await evidence.read(session, folder, heads)
       matches = matchHeads(session, folder, heads, evidence)
     }
-    matches = this.#recognition.recognize(folder, matches, evidence)
+    matches = await this.#recognition.recognize(folder, matches, evidence)
     const { known: filed, fresh } = await this.#takeBack(folder, matches)
     await this.#intake.file(folder, this.#map, filed)
     // Messages of a folder whose UIDs changed get new dates from some servers: they are not news.

@@ -2,10 +2,11 @@
 
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
 import type { RemoteMessage } from '../ledger/remote-messages.ts'
-import { bareId } from '../model/message-key.ts'
+import { bareId, hexOf } from '../model/message-key.ts'
+import { digestsThere } from '../session/content-digest.ts'
 import type { SyncSession } from '../session/sync-session.ts'
 import type { ContentEvidence } from './ambiguity.ts'
-import type { KeyedHead, Matches } from './matching.ts'
+import type { KeyedHead, MatchedHead, Matches } from './matching.ts'
 
 /** Rows of a folder that are read at a time. */
 const ROWS_PER_PAGE = 1000
@@ -25,8 +26,37 @@ export class Recognition {
     this.#session = session
   }
 
-  /** Takes those of the unknown messages of a folder that have the Message-ID of one that was in it before, or is gone from another one. */
-  recognize(folder: RemoteFolder, matches: Matches, evidence: ContentEvidence): Matches {
+  /**
+   * Takes those of the unknown messages of the selected folder that have the Message-ID of one that was in it before, or is gone from another
+   * one.
+   */
+  async recognize(folder: RemoteFolder, matches: Matches, evidence: ContentEvidence): Promise<Matches> {
+    const recognized = this.#recognize(folder, matches, evidence)
+    const before = new Set(matches.known)
+    const isMoved = ({ gone }: MatchedHead) => gone !== null && gone.folder !== folder.n && gone.digest !== null
+    const moved = recognized.known.filter((one) => !before.has(one) && isMoved(one))
+    // Where sizes differ, bytes do too.
+    if (moved.length === 0 || !this.#session.facts.hasExactSizes) return recognized
+    // Anybody can send a message with the Message-ID and the size of another one.
+    const digests = await this.#digests(folder, moved)
+    const others = new Set(moved.filter(({ head, gone }) => digests.get(head.uid) !== hexOf(gone!.digest!)))
+    return {
+      ...recognized,
+      known: recognized.known.filter((one) => !others.has(one)),
+      fresh: [...recognized.fresh, ...[...others].map(({ head, key }) => ({ head, key }))],
+    }
+  }
+
+  async #digests(folder: RemoteFolder, moved: readonly MatchedHead[]): Promise<Map<number, string>> {
+    await this.#session.ensure(folder.path)
+    return digestsThere(
+      this.#session,
+      folder.n,
+      moved.map(({ head }) => head.uid),
+    )
+  }
+
+  #recognize(folder: RemoteFolder, matches: Matches, evidence: ContentEvidence): Matches {
     if (folder.doubt === null) this.#former.delete(folder.n)
     if (this.#session.account.mode === 'collect') return matches
     const known = [...matches.known]
@@ -47,7 +77,7 @@ export class Recognition {
         continue
       }
       taken.add(nameOf(row))
-      // The server has other bytes of it than are here.
+      // The server has other bytes of it than are known.
       const digest = former!.sizeBytes === one.head.sizeBytes ? row.digest : null
       known.push({ ...one, gone: { ...row, digest }, intent: null, message: row.message })
     }
