@@ -17,6 +17,7 @@ import {
 } from './commands/app-passwords.ts'
 import { auditList } from './commands/audit.ts'
 import { backup } from './commands/backup.ts'
+import { backups } from './commands/backups.ts'
 import { clockAccept } from './commands/clock-accept.ts'
 import { doctor } from './commands/doctor.ts'
 import { domainAdd } from './commands/domain-add.ts'
@@ -84,7 +85,17 @@ export interface CommandGroup {
 export const GROUPS: readonly CommandGroup[] = [
   {
     title: 'The appliance',
-    commands: [setup, serveCommand, serverName, doctor, backup, restore, clockAccept, completionOf(() => COMMANDS)],
+    commands: [
+      setup,
+      serveCommand,
+      serverName,
+      doctor,
+      backup,
+      backups,
+      restore,
+      clockAccept,
+      completionOf(() => COMMANDS),
+    ],
   },
   {
     title: 'Teams and keys',

@@ -6,8 +6,11 @@ import { ProductError } from '../base/errors.ts'
 import type { Config } from './config.ts'
 import { replaceFile } from './data-folder.ts'
 
-/** Settings that can be chosen: the names under which others reach the server. */
-export const CHOOSABLE = ['MAIL_HOSTS', 'APP_ORIGIN'] as const
+/** Settings that can be chosen and hold at once: those of backups. */
+export const CHOOSABLE_AT_ONCE = ['BACKUP_TIMES', 'BACKUP_KEEP'] as const
+
+/** Settings that can be chosen: besides these the names under which others reach the server, for the next start. */
+export const CHOOSABLE = ['MAIL_HOSTS', 'APP_ORIGIN', ...CHOOSABLE_AT_ONCE] as const
 
 export type ChosenSettings = Partial<Pick<Config, (typeof CHOOSABLE)[number]>>
 
@@ -26,7 +29,7 @@ export function readChosen(dataDir: string): ChosenSettings {
   }
 }
 
-/** Adds to the settings that were chosen before; they take effect at the next start. */
+/** Adds to the settings that were chosen before; they take effect at the next start, or at once. */
 export async function choose(dataDir: string, chosen: ChosenSettings): Promise<void> {
   await replaceFile(fileIn(dataDir), `${JSON.stringify({ ...readChosen(dataDir), ...chosen }, null, 2)}\n`)
 }

@@ -3,6 +3,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { mailProgramSettings } from './mail-program-settings.ts'
 import {
+  BACKUP_TIMES_MAX,
+  BackupKeep,
   BaseUrl,
   CURRENCY_PATTERN,
   Days,
@@ -13,6 +15,7 @@ import {
   Port,
   REGION_PATTERN,
   TEAM_ID_PATTERN,
+  TimeOfDay,
   TOPIC_ARN_PATTERN,
 } from './setting-types.ts'
 
@@ -51,8 +54,19 @@ export const settings = {
   BACKUP_DIR: Type.String({
     default: '',
     description:
-      'Folder of the backups that operators start in the browser or by the operator API. Empty: backups in DATA_DIR. Another disk is safer.',
+      'Folder of the backups that are scheduled, or started in the browser or by the operator API. Empty: backups in DATA_DIR. Another disk is safer.',
   }),
+  BACKUP_TIMES: Type.Array(TimeOfDay, {
+    default: [],
+    maxItems: BACKUP_TIMES_MAX,
+    description: 'Times of the day, in UTC, at which a backup is made, such as 03:15. Empty: none is scheduled.',
+  }),
+  BACKUP_KEEP: {
+    ...BackupKeep,
+    default: '7d 4w 6m',
+    description:
+      'Which scheduled backups are kept: the newest of each of the last days, weeks and months that have one, or all. Without BACKUP_TIMES none is deleted.',
+  },
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
     description: 'Lowest level of messages written to the log.',

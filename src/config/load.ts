@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ProductError } from '../base/errors.ts'
-import { readChosen } from './chosen-settings.ts'
+import { CHOOSABLE_AT_ONCE, readChosen } from './chosen-settings.ts'
 import { CLIENT_LISTENERS, LISTENER_PORTS } from './client-listeners.ts'
 import { type Config, settings } from './config.ts'
 import { PATTERN_TEXTS } from './setting-types.ts'
@@ -20,7 +20,7 @@ export const SETTING_SOURCES = ['environment', 'file', 'console', 'default'] as 
 export type SettingSource = (typeof SETTING_SOURCES)[number]
 
 /** The sources of the settings that are not the default, by the configuration they were loaded into. */
-const sources = new WeakMap<Config, ReadonlyMap<string, SettingSource>>()
+const sources = new WeakMap<Config, Map<string, SettingSource>>()
 
 /** Where a setting of a loaded configuration is from. */
 export function sourceOf(config: Config, name: keyof Config): SettingSource {
@@ -53,6 +53,23 @@ export function loadConfig(env: Raw, file: string = CONFIG_FILE): Config {
   const checked = checkTogether(config as unknown as Config)
   sources.set(checked, given)
   return checked
+}
+
+/**
+ * Takes up what was chosen since the start, in the console or by a command, of the settings that hold at once.
+ * @throws ProductError whose message names the invalid setting
+ */
+export function followChosen(config: Config): void {
+  const given = sources.get(config)
+  const chosen: Record<string, unknown> = readChosen(config.DATA_DIR)
+  for (const name of CHOOSABLE_AT_ONCE) {
+    const source = sourceOf(config, name)
+    if (source === 'environment' || source === 'file') continue
+    const usual = structuredClone((settings[name] as { default?: unknown }).default)
+    Object.assign(config, { [name]: check(name, settings[name], chosen[name] ?? usual) })
+    if (chosen[name] === undefined) given?.delete(name)
+    else given?.set(name, 'console')
+  }
 }
 
 // Without configuration the origins follow the ports, so that a server on one machine works immediately.

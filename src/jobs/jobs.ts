@@ -27,6 +27,7 @@ import {
   vacationSenders,
   webhookAttemptRetention,
 } from './retention.ts'
+import { scheduledBackups } from './scheduled-backups.ts'
 import { searchTexts } from './search-texts.ts'
 import { trashRetention } from './trash-retention.ts'
 
@@ -36,6 +37,7 @@ export const jobs: readonly Job[] = [
   agentSweep,
   consumption,
   mailCountRollUp,
+  scheduledBackups,
   ownerNotices,
   inboundLogRetention,
   deliveryLogRetention,

@@ -1,5 +1,6 @@
-// Job: notifies team owners by mail of failing sending accounts, stopped outside accounts, disabled webhooks, lapsed domains and decided quota requests.
+// Job: notifies by mail: team owners of failing sending accounts, stopped outside accounts, disabled webhooks, lapsed domains and decided quota requests, operators of a missing backup.
 
+import { isoTime } from '../base/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
 import type { Context } from '../context.ts'
 import { lapsedDomains } from '../directory/domains/domains-verification.ts'
@@ -21,9 +22,31 @@ export const ownerNotices = job({
     const hooks = await notices.notify('webhook', webhookFacts(app))
     const limits = await notices.notify('limit', limitFacts(app))
     const remotes = await notices.notify('remote', remoteFacts(app))
-    return accounts + hooks + limits + remotes + (await notices.notify('domain', domainFacts(app)))
+    const backups = await notices.notify('backup', await backupFacts(app))
+    return backups + accounts + hooks + limits + remotes + (await notices.notify('domain', domainFacts(app)))
   },
 })
+
+/** One notice for each good backup that was not followed by another in time. */
+async function backupFacts({ maintenance, config }: Context): Promise<OwnerFact[]> {
+  const { folder, times, lastGood, isLate, problem } = await maintenance.backups.plan()
+  if (!isLate) return []
+  const last =
+    lastGood === null ? 'There is none yet.' : `The last good one is ${lastGood.file}, of ${isoTime(lastGood.at)}.`
+  const rule = times.length === 0 ? 'None is scheduled.' : `One is due every day at ${times.join(', ')} UTC.`
+  return [
+    {
+      key: `backup ${lastGood?.at ?? 'none'}`,
+      teamId: null,
+      subject: `A backup of ${config.MAIL_HOSTS[0]!} is missing`,
+      text: [
+        `Backups of this mail server are stored in ${folder}. ${last} ${rule}`,
+        ...(problem === null ? [] : [problem]),
+        `What happened to the last attempt, and a button to make one now: ${config.APP_ORIGIN}/operator/backups`,
+      ].join('\n\n'),
+    },
+  ]
+}
 
 function accountFacts({ db }: Context): OwnerFact[] {
   return failingProviders(db.read).map(({ id, teamId, name, statusReason }) => ({

@@ -1,15 +1,17 @@
-// Notices to team owners by mail: one for each fact for as long as it holds.
+// Notices to team owners and operators by mail: one for each fact for as long as it holds.
 
 import type { Clock } from '../base/clock.ts'
 import type { Db, Reader } from '../db/db.ts'
 import type { SystemMailer } from './deps.ts'
 import type { Members } from './members.ts'
+import type { Persons } from './persons.ts'
 
-/** A fact the owners of a team are notified of. */
+/** A fact the owners of a team, or the operators, are notified of. */
 export interface OwnerFact {
   /** Identifies the fact: equal for the same occurrence, different for a later recurrence. */
   key: string
-  teamId: string
+  /** Null: the operators are notified. */
+  teamId: string | null
   subject: string
   text: string
 }
@@ -19,6 +21,7 @@ interface Deps {
   clock: Clock
   mailer: SystemMailer
   members: Members
+  persons: Pick<Persons, 'operators'>
 }
 
 export class OwnerNotices {
@@ -29,7 +32,7 @@ export class OwnerNotices {
   }
 
   /**
-   * Sends every owner a message with the new ones of the facts that hold now, and forgets those of the kind that no longer hold. The message and the
+   * Sends every owner of the team, or every operator, a message with the new ones of the facts that hold now, and forgets those of the kind that no longer hold. The message and the
    * note that it was sent are one unit of work.
    * @param kind the prefix of all the keys
    * @returns the number of new facts
@@ -50,9 +53,9 @@ export class OwnerNotices {
   }
 
   async #send({ key, teamId, subject, text }: OwnerFact): Promise<void> {
-    const { db, clock, mailer, members } = this.#deps
-    const owners = members.owners(teamId)
-    const messages = await Promise.all(owners.map((to) => mailer.prepare({ to, subject, text })))
+    const { db, clock, mailer, members, persons } = this.#deps
+    const receivers = teamId === null ? persons.operators() : members.owners(teamId)
+    const messages = await Promise.all(receivers.map((to) => mailer.prepare({ to, subject, text })))
     await db.write((tx) => {
       const sql = 'INSERT INTO noticed_facts (fact, at) VALUES (?, ?) ON CONFLICT DO NOTHING'
       const { changes } = tx.run(sql, [key, clock.now()])

@@ -93,7 +93,7 @@ export class People {
       ...{ members: this.members, passkeys: this.passkeys, sessions: this.sessions },
     })
     this.firstRun = this.#openFirstRun()
-    this.ownerNotices = new OwnerNotices({ ...deps, members: this.members })
+    this.ownerNotices = new OwnerNotices({ ...deps, members: this.members, persons: this.persons })
     this.#ends = new AccessEnds(this)
     const { members, links, persons, passkeys, grants, sharing } = this
     this.#shownLinks = new ShownLinks({ ...deps, members, links, persons, passkeys, grants, sharing })

@@ -1,7 +1,10 @@
 // Notices to owners about failures, one for each failure.
 
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { DAY_MS } from '../../src/base/durations.ts'
 import { ownerNotices } from '../../src/jobs/owner-notices.ts'
 import { data } from '../api/expect.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
@@ -87,4 +90,21 @@ test('owners get one notice for a decided limit request', async () => {
   assert.deepEqual(await reported(), ['ana@people.example Your request for a higher limit was denied'])
   clock.leap(8 * 24 * 3_600_000)
   assert.deepEqual(await reported(), [], 'no notice after a week, and none repeated')
+})
+
+test('operators get one notice when the last good backup is too old, and another one for the next', async () => {
+  const { db, people, config } = appliance.app
+  await db.write((tx) => people.persons.setOperator(tx, 'op@people.example', true))
+  const note = (days: number) => {
+    const at = clock.now() - days * DAY_MS
+    return writeFile(join(config.DATA_DIR, 'last-backup.json'), JSON.stringify({ at, file: '/elsewhere/mail.tar.zst' }))
+  }
+  await note(6)
+  assert.deepEqual(await reported(), [])
+  await note(8)
+  const missing = [`op@people.example A backup of ${config.MAIL_HOSTS[0]!} is missing`]
+  assert.deepEqual(await reported(), missing)
+  assert.deepEqual(await reported(), [])
+  await note(9)
+  assert.deepEqual(await reported(), missing)
 })

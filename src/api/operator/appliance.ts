@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { settings } from '../../config/config.ts'
-import { SETTING_SOURCES, sourceOf } from '../../config/load.ts'
+import { followChosen, SETTING_SOURCES, sourceOf } from '../../config/load.ts'
 import { PROGRAM_VERSION } from '../../config/version.ts'
 import type { Context } from '../../context.ts'
 import { hostRecords } from '../../directory/domains/dns-records.ts'
@@ -51,6 +51,7 @@ const listSettings = route({
     list: 'whole',
   },
   handle({ app }) {
+    followChosen(app.config)
     return { items: Object.keys(settings).map((name) => settingOf(app, name as keyof typeof settings)), next: null }
   },
 })

@@ -41,6 +41,13 @@ async function readMetrics(app: Context): Promise<string> {
     'Age of the oldest due webhook delivery since it became due.',
     Math.max(0, hooks.lagMs) / 1000,
   )
+  const { lastGood, isLate } = await app.maintenance.backups.plan()
+  gauge(
+    'backup_last_good_timestamp_seconds',
+    'When the last good backup was begun; 0 without one.',
+    (lastGood?.at ?? 0) / 1000,
+  )
+  gauge('backup_late', '1 while the last good backup is older than the schedule allows.', isLate ? 1 : 0)
   for (const [name, { counts }] of Object.entries({ mail: app.db, blobs: app.blobsDb })) {
     counter(`${name}_db_commits_total`, `Transactions committed to ${name}.db by this thread.`, counts.commits)
     counter(

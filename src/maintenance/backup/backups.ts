@@ -4,59 +4,67 @@ import { readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../base/clock.ts'
+import { MINUTE_MS } from '../../base/durations.ts'
 import { entryFile } from '../../base/entry.ts'
 import { conflict, ProductError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { Config } from '../../config/config.ts'
+import { followChosen } from '../../config/load.ts'
 import { makeFolder } from '../../config/make-folder.ts'
+import type { Db } from '../../db/db.ts'
+import { readApplianceId } from '../../store/appliance/record.ts'
 import { damageCount, damageText } from '../damage.ts'
-import type { ProgressUnit } from '../progress.ts'
 import type { BackupNote } from './backup-thread.ts'
+import { BackupFolder, type BackupRecord, type Disk, isBackupName, isGood, nameOf } from './folder.ts'
+import { type KeepRule, keepRuleOf, outdated } from './keep.ts'
+import type { GoodBackup } from './last-good.ts'
 import type { BackupOrder } from './make.ts'
+import { dueAt, isLate, nextAt } from './schedule.ts'
 import { sizeText } from './size-text.ts'
 import { openWorkFolder, workFolderOf } from './work-folder.ts'
 
-export interface BackupRecord {
-  /** Name of the file in the folder. */
-  name: string
-  status: 'running' | 'complete' | 'failed'
-  /** When it was started, ms. */
-  startedAt: number
-  /** Null until it is complete. */
-  sizeBytes: number | null
-  /** How many messages it holds; null where that is not known without reading it. */
-  messages: number | null
-  /** The step that runs. */
-  progress: { label: string; unit: ProgressUnit; done: number; total: number | null } | null
-  /** Why it failed, in a sentence. */
-  failure: string | null
-  /** Which contents in it are damaged, in sentences; null when none is, or where that is not known without reading it. */
-  damage: string | null
+/** What is made without anybody asking, and where. */
+export interface BackupPlan {
+  folder: string
+  disk: Disk
+  /** Bytes that the next backup needs free on it. */
+  neededBytes: number
+  /** Times of the day in UTC; none: backups are made on demand alone. */
+  times: readonly string[]
+  /** Which ones are kept; null: all. */
+  keep: KeepRule | null
+  /** When the next one is due, ms. */
+  nextAt: number | null
+  lastGood: GoodBackup | null
+  /** The last good one is older than the schedule allows; without a schedule, than a week. */
+  isLate: boolean
+  /** Why the folder cannot be read, in a sentence. */
+  problem: string | null
 }
 
-/** Names of the files; others in the folder are not listed. */
-export const BACKUP_NAME = '^mailstead-[0-9]{8}T[0-9]{6}Z\\.tar\\.zst$'
-/** Backups that are listed, the newest. */
-export const LISTED_MAX = 100
-const NAME = new RegExp(BACKUP_NAME)
 /** A backup exists as copies and as an archive that is read back while it is made. */
 const ROOM_FACTOR = 2
+/** A scheduled backup that failed is tried again after this time, ms. */
+const RETRY_MS = 30 * MINUTE_MS
 
 export class Backups {
-  readonly #deps: { config: Config; clock: Clock; log: Log }
+  readonly #deps: Deps
+  readonly #folder: BackupFolder
   /** The backup that was started last by this process. */
   #last: BackupRecord | null = null
   #running: { worker: Worker; file: string; ended: Promise<unknown> } | null = null
   #isStarting = false
+  /** The deletion of old ones that goes on. */
+  #trimming: Promise<void> = Promise.resolve()
 
-  constructor(deps: { config: Config; clock: Clock; log: Log }) {
+  constructor(deps: Deps) {
     this.#deps = deps
+    this.#folder = new BackupFolder(deps.config, () => readApplianceId(deps.db.read))
   }
 
   /** The folder that holds them. */
   get folder(): string {
-    const { BACKUP_DIR: named, DATA_DIR: data } = this.#deps.config
-    return named === '' ? join(resolve(data), 'backups') : resolve(named)
+    return this.#folder.path
   }
 
   /**
@@ -65,17 +73,15 @@ export class Backups {
    */
   async list(): Promise<BackupRecord[]> {
     const last = this.#last
-    const names = (await this.#names()).filter((name) => NAME.test(name) && name !== last?.name)
-    const newest = names.sort().reverse().slice(0, LISTED_MAX)
-    const stored = (await Promise.all(newest.map((name) => this.#stored(name)))).filter((one) => one !== null)
+    const stored = (await this.#folder.list()).filter(({ name }) => name !== last?.name)
     return (last === null ? stored : [last, ...stored]).sort((a, b) => b.startedAt - a.startedAt)
   }
 
   /** Undefined for an unknown one. @param name see {@link BACKUP_NAME} */
   async get(name: string): Promise<BackupRecord | undefined> {
-    if (!NAME.test(name)) return undefined
+    if (!isBackupName(name)) return undefined
     if (this.#last?.name === name) return this.#last
-    return (await this.#stored(name)) ?? undefined
+    return (await this.#folder.read(name)) ?? undefined
   }
 
   /**
@@ -88,20 +94,9 @@ export class Backups {
     try {
       await this.#prepareFolder()
       const startedAt = this.#deps.clock.now()
-      const name = nameOf(startedAt)
-      if ((await this.#stored(name)) !== null) throw conflict('A backup was made in this second. Try again.')
-      const record: BackupRecord = {
-        ...{
-          name,
-          status: 'running',
-          startedAt,
-          sizeBytes: null,
-          messages: null,
-          progress: null,
-          failure: null,
-          damage: null,
-        },
-      }
+      const record = runningRecord(startedAt)
+      if ((await this.#folder.read(record.name)) !== null)
+        throw conflict('A backup was made in this second. Try again.')
       this.#last = record
       this.#run(record)
       return record
@@ -110,17 +105,66 @@ export class Backups {
     }
   }
 
-  /** Resolves when no backup runs. */
+  /**
+   * Starts the backup that is due by BACKUP_TIMES, unless it was made. One that failed is tried again half an hour later.
+   * @returns whether one was started
+   */
+  async startDue(): Promise<boolean> {
+    const { config, clock, log } = this.#deps
+    followChosen(config)
+    const now = clock.now()
+    const due = dueAt(config.BACKUP_TIMES, now)
+    if (due === null || this.#running !== null || this.#isStarting) return false
+    const failedAt = this.#last?.status === 'failed' ? this.#last.startedAt : null
+    if (failedAt !== null && now >= failedAt && now - failedAt < RETRY_MS) return false
+    try {
+      const made = (await this.#folder.list()).filter(({ isOwn, status }) => isOwn && status === 'complete')
+      // One that a wrong clock dated in the future keeps none from being made.
+      if (made.some(({ startedAt }) => startedAt >= due && startedAt <= now)) return false
+      await this.start()
+      return true
+    } catch (error) {
+      const failure = error instanceof ProductError ? error.message : 'An internal error occurred; see the log.'
+      this.#last = { ...runningRecord(now), status: 'failed', failure }
+      log.error({ event: 'backup.failed', err: error }, `Scheduled backup failed: ${failure}`)
+      return false
+    }
+  }
+
+  /** What is made without anybody asking, and whether it was. */
+  async plan(): Promise<BackupPlan> {
+    const { config, clock } = this.#deps
+    followChosen(config)
+    const now = clock.now()
+    let problem: string | null = null
+    const lastGood = await this.#folder.lastGood(now).catch((error: Error) => {
+      problem = error.message
+      return null
+    })
+    const hasFailed = problem !== null || this.#last?.status === 'failed'
+    return {
+      folder: this.folder,
+      disk: await this.#folder.disk(),
+      neededBytes: ROOM_FACTOR * (await this.#dataBytes()),
+      times: config.BACKUP_TIMES,
+      keep: keepRuleOf(config.BACKUP_KEEP),
+      nextAt: nextAt(config.BACKUP_TIMES, now),
+      lastGood,
+      isLate: isLate({ times: config.BACKUP_TIMES, lastGood, hasFailed, now }),
+      problem,
+    }
+  }
+
+  /** Resolves when no backup runs, and old ones are deleted. */
   async settle(): Promise<void> {
     await this.#running?.ended
+    await this.#trimming
   }
 
   /** Ends the backup that runs; nothing of it stays. */
   async close(): Promise<void> {
-    const running = this.#running
-    if (running === null) return
-    await running.worker.terminate()
-    await running.ended
+    await this.#running?.worker.terminate()
+    await this.settle()
   }
 
   #run(record: BackupRecord): void {
@@ -152,6 +196,7 @@ export class Backups {
     else {
       const { sizeBytes, messages, damage } = note
       Object.assign(record, { status: 'complete', progress: null, sizeBytes, messages, damage: damageText(damage) })
+      if (damage.contents === 0) this.#trimming = this.#trim()
       const facts = { event: 'backup.made', file: record.name, size_bytes: sizeBytes, messages }
       if (damage.contents === 0) this.#deps.log.info(facts, 'Backup made')
       else this.#deps.log.error({ ...facts, damaged: damage.names }, `Backup made, but ${damageCount(damage)}`)
@@ -170,7 +215,7 @@ export class Backups {
     try {
       await makeFolder(folder, 0o700)
       for (const name of await readdir(folder)) {
-        const isLeft = name.endsWith('.part') && NAME.test(name.slice(0, -'.part'.length))
+        const isLeft = name.endsWith('.part') && isBackupName(name.slice(0, -'.part'.length))
         if (isLeft) await removeUnused(join(folder, name))
       }
     } catch (error) {
@@ -193,24 +238,35 @@ export class Backups {
     return sizes.reduce((sum, { size }) => sum + size, 0)
   }
 
-  #names(): Promise<string[]> {
-    return readdir(this.folder).catch((error: unknown) => this.#missing(error, []))
+  /**
+   * Deletes what BACKUP_KEEP does not keep, where backups are scheduled. Damaged and foreign ones neither count nor go, and none goes
+   * after a damaged one.
+   */
+  async #trim(): Promise<void> {
+    const { config, log } = this.#deps
+    const rule = keepRuleOf(config.BACKUP_KEEP)
+    if (rule === null || config.BACKUP_TIMES.length === 0) return
+    try {
+      const good = (await this.#folder.list(Number.POSITIVE_INFINITY)).filter(isGood)
+      for (const { name } of outdated(good, rule)) {
+        if (await this.#folder.delete(name)) log.info({ event: 'backup.deleted', file: name }, 'Old backup deleted')
+      }
+    } catch (error) {
+      log.error({ event: 'backup.not_deleted', err: error }, 'Old backups could not be deleted')
+    }
   }
+}
 
-  /** What is not there is none; what cannot be read must not look like none. @throws ProductError service_unavailable */
-  #missing<T>(error: unknown, none: T): T {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return none
-    const sentence = `The folder of backups ${this.folder} cannot be read: ${message}. Correct its rights, or set BACKUP_DIR.`
-    throw new ProductError('service_unavailable', sentence, { cause: error })
-  }
+interface Deps {
+  config: Config
+  db: Pick<Db, 'read'>
+  clock: Clock
+  log: Log
+}
 
-  async #stored(name: string): Promise<BackupRecord | null> {
-    const found = await stat(join(this.folder, name)).catch((error: unknown) => this.#missing(error, null))
-    if (found === null || !found.isFile()) return null
-    const none = { messages: null, progress: null, failure: null, damage: null }
-    return { name, status: 'complete', startedAt: timeIn(name), sizeBytes: found.size, ...none }
-  }
+function runningRecord(startedAt: number): BackupRecord {
+  const none = { sizeBytes: null, messages: null, progress: null, failure: null, damage: null }
+  return { name: nameOf(startedAt), status: 'running', startedAt, ...none, isOwn: true }
 }
 
 /** Removes a work folder unless another process holds it. */
@@ -222,15 +278,4 @@ async function removeUnused(path: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof ProductError)) throw error
   }
-}
-
-function nameOf(time: number): string {
-  const text = new Date(time).toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  return `mailstead-${text}.tar.zst`
-}
-
-/** ms, of a name that matches. */
-function timeIn(name: string): number {
-  const [, y, mo, d, h, mi, s] = /(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(name)!.map(Number)
-  return Date.UTC(y!, mo! - 1, d!, h!, mi!, s!)
 }

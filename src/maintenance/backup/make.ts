@@ -11,6 +11,7 @@ import type { Damage } from '../damage.ts'
 import type { StepProgress } from '../progress.ts'
 import { inspectDatabases, isSame } from './contents.ts'
 import { explainDiskError } from './disk-error.ts'
+import { noteLastGood } from './last-good.ts'
 import { KEPT, type Manifest, type ManifestFile, manifestOf } from './manifest.ts'
 import { describe, pack } from './pack.ts'
 import { secretCheck, secretOf } from './secret.ts'
@@ -100,6 +101,7 @@ async function make(
   const { size } = await stat(archive)
   await rename(archive, file)
   await flush(dirname(file))
+  if (damage.contents === 0) await noteLastGood(folder, { at: now, file })
   return { sizeBytes: size, manifest, damage }
 }
 

@@ -15,13 +15,28 @@ import { type ReadMember, readTar, TarError } from './tar.ts'
  * @throws ProductError with a sentence when it is no backup, not whole, changed, or of a newer program. What was written till then
  * stays, and is not to be used.
  */
-export async function unpack(archive: string, folder: string, progress: StepProgress): Promise<Manifest> {
+export function unpack(archive: string, folder: string, progress: StepProgress): Promise<Manifest> {
+  return withMembers(archive, (members) => readMembers(members, archive, folder, progress))
+}
+
+/**
+ * What a backup says of itself; the rest of it is not read.
+ * @throws ProductError with a sentence when it is no backup, damaged at its begin, or of a newer program
+ */
+export function readArchiveManifest(archive: string): Promise<Manifest> {
+  return withMembers(archive, (members) => takeManifest(members, archive))
+}
+
+async function withMembers(
+  archive: string,
+  read: (members: AsyncGenerator<ReadMember>) => Promise<Manifest>,
+): Promise<Manifest> {
   const packed = createReadStream(archive)
   const plain = createZstdDecompress()
   packed.on('error', (error) => plain.destroy(error))
   packed.pipe(plain)
   try {
-    return await readMembers(readTar(plain), archive, folder, progress)
+    return await read(readTar(plain))
   } catch (error) {
     throw explained(error, archive)
   } finally {
@@ -30,18 +45,22 @@ export async function unpack(archive: string, folder: string, progress: StepProg
   }
 }
 
+/** The first member shows whether it is a backup of Mailstead at all. */
+async function takeManifest(members: AsyncGenerator<ReadMember>, archive: string): Promise<Manifest> {
+  const { value: first } = await members.next()
+  if (first?.path !== MANIFEST || first.sizeBytes > MANIFEST_BYTES_MAX) {
+    throw new ProductError('invalid_parameter', `${archive} is not a Mailstead backup.`)
+  }
+  return readManifest(Buffer.concat(await Array.fromAsync(first.content)).toString('utf8'), archive)
+}
+
 async function readMembers(
   members: AsyncGenerator<ReadMember>,
   archive: string,
   folder: string,
   progress: StepProgress,
 ): Promise<Manifest> {
-  const { value: first } = await members.next()
-  // The first member shows whether it is a backup of Mailstead at all.
-  if (first?.path !== MANIFEST || first.sizeBytes > MANIFEST_BYTES_MAX) {
-    throw new ProductError('invalid_parameter', `${archive} is not a Mailstead backup.`)
-  }
-  const manifest = readManifest(Buffer.concat(await Array.fromAsync(first.content)).toString('utf8'), archive)
+  const manifest = await takeManifest(members, archive)
   progress.begin('Unpacking the archive', 'bytes', sizeOf(manifest))
   for (const file of manifest.files) {
     const { value: member } = await members.next()

@@ -7,6 +7,7 @@ import { clientHosts } from '../../config/client-protocols.ts'
 import type { Config } from '../../config/config.ts'
 import { checkAccounts } from './accounts.ts'
 import { checkBacklog } from './backlog.ts'
+import { checkBackups } from './backup.ts'
 import { checkClientHost, checkClientPorts, checkDocumentNames } from './client-ports.ts'
 import { checkClockGuard } from './clock-guard.ts'
 import { checkContents } from './contents.ts'
@@ -57,6 +58,7 @@ export async function applianceChecks(
     ...checkAccounts(app),
     ...checkRemotes(app),
     ...(await checkBacklog(app)),
+    ...(await checkBackups(app)),
     await checkContents(app),
     checkClockGuard(app),
   ]
