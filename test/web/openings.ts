@@ -59,6 +59,7 @@ export const OPENINGS: readonly Opening[] = [
   row('/console/{team}/audit'),
   dialog('/me/sign-in', 'Add a passkey'),
   dialog('/me/appearance', 'Keyboard shortcuts'),
+  dialog('/operator/backups', 'Choose a schedule'),
   row('/operator/teams'),
   dialog('/operator/teams', 'New team'),
   dialog('/operator/teams', 'row', 'Rename'),

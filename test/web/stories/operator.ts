@@ -1,6 +1,7 @@
 // The operator: the doctor, a backup, settings without secrets, and a team that is made and suspended.
 
 import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
 import type { Story } from '../story.ts'
 import type { WebAppliance } from '../web-appliance.ts'
 
@@ -27,16 +28,21 @@ export const operatorStories: readonly Story[] = [
     },
   },
   {
-    name: 'a backup is made while the server works, and is listed with its size',
+    name: 'the folder of backups has a name and a disk; a schedule is chosen, and a backup is made and listed with its size',
     async run(web) {
       const tab = await web.open(web.owner)
       const { page } = tab
       await tab.goTo('/operator/backups')
       await page.getByText('No backup yet').waitFor()
+      await page.getByText(web.appliance.app.maintenance.backups.folder, { exact: true }).waitFor()
+      await page.getByText('The data folder is on this disk too').waitFor()
+      await chooseSchedule(page)
       await page.getByRole('button', { name: 'Back up now' }).click()
       await page.getByRole('cell', { name: 'Complete' }).waitFor({ timeout: 60_000 })
       assert.match(await page.getByRole('row').last().innerText(), /mailstead-\d{8}T\d{6}Z\.tar\.zst[\s\S]*(?:kB|MB)/)
+      await page.getByText(/mailstead restore \/.*\/mailstead-\d{8}T/).waitFor()
       await tab.checkLooks('a backup is listed')
+      await scheduleNothing(page)
       await tab.close()
     },
   },
@@ -57,6 +63,28 @@ export const operatorStories: readonly Story[] = [
   },
   { name: 'a team is made, gets a key that is shown once, and is suspended', run: manageTeam },
 ]
+
+async function chooseSchedule(page: Page): Promise<void> {
+  await page.getByText('Nothing is backed up unless').waitFor()
+  await page.getByRole('button', { name: 'Choose a schedule' }).click()
+  const dialog = page.getByRole('dialog')
+  const times = dialog.getByLabel('Times of the day, in UTC')
+  await times.fill('4 am')
+  await dialog.getByText('Enter times such as 03:15').waitFor()
+  await times.fill('4:15, 16:15')
+  await dialog.getByLabel('Months').fill('12')
+  await dialog.getByRole('button', { name: 'Save schedule' }).click()
+  await page.getByText('Every day at 04:15, 16:15 UTC').waitFor()
+  await page.getByText('The newest of the last 7 days, 4 weeks and 12 months').waitFor()
+}
+
+/** The job of the shared appliance makes none in other stories. */
+async function scheduleNothing(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
+  await page.getByLabel('Make backups every day').uncheck()
+  await page.getByRole('button', { name: 'Save schedule' }).click()
+  await page.getByText('Nothing is backed up unless').waitFor()
+}
 
 async function manageTeam(web: WebAppliance): Promise<void> {
   const tab = await web.open(web.owner)

@@ -72,6 +72,12 @@ function isSameDay(one: Date, other: Date): boolean {
   return a.year === b.year && a.month === b.month && a.day === b.day
 }
 
+/** A time of the day in UTC, such as 03:15, as the clock of the person shows it today. */
+export function timeOfDayHere(time: string): string {
+  const [hour, minute] = time.split(':').map(Number)
+  return format(new Date(new Date().setUTCHours(hour!, minute)), { hour: '2-digit', minute: '2-digit' })
+}
+
 /** The hour of the day, 0 to 23. */
 export const hourOf = (date: Date): number => fieldsOf(date).hour
 

@@ -14,9 +14,10 @@ import { Empty, ErrorCard, Skeleton } from '../parts/quiet.tsx'
 import { ServerText } from '../parts/server-text.tsx'
 import { type Column, NoMatch, Table } from '../parts/table.tsx'
 import { say } from '../parts/toast.tsx'
+import { backups as words } from '../words/en/backups.ts'
 import { operator } from '../words/en/operator.ts'
+import { Plan } from './backup-plan.tsx'
 
-const words = operator.backups
 const WATCH_MS = 1000
 
 export function Backups() {
@@ -25,9 +26,14 @@ export function Backups() {
     // While one is being made.
     every: isWatching ? WATCH_MS : undefined,
   })
+  const plan = useQuery(['operator', 'backup-plan'], () => take(operatorApi.GET('/backup-plan')))
   const backups = list.data?.items
   const running = backups?.some(({ status }) => status === 'running') === true
-  useEffect(() => setWatching(running), [running])
+  useEffect(() => {
+    setWatching(running)
+    // One that has ended is the last good one, or says why not.
+    refresh('operator', 'backup-plan')
+  }, [running])
   const start = useAction(async () => {
     await take(operatorApi.POST('/backups'))
     refresh('operator', 'backups')
@@ -53,10 +59,13 @@ export function Backups() {
       curl={[
         { method: 'GET', path: '/backups', base: '/operator/v1' },
         { method: 'POST', path: '/backups', base: '/operator/v1' },
+        { method: 'GET', path: '/backup-plan', base: '/operator/v1' },
       ]}
       actions={button}
     >
       {start.error !== null && <ErrorCard error={start.error} />}
+      {plan.error !== null && <ErrorCard error={plan.error} onRetry={plan.refetch} />}
+      {plan.data !== undefined && <Plan plan={plan.data} />}
       {list.error !== null && <ErrorCard error={list.error} onRetry={list.refetch} />}
       {backups === undefined && list.error === null && <Skeleton />}
       {backups?.length === 0 && (
@@ -66,10 +75,16 @@ export function Backups() {
       )}
       {backups !== undefined && backups.length > 0 && <Kept backups={backups} />}
       <p class="soft meta measure">
-        {words.where} <code>{words.restoreCommand}</code>
+        {words.safety} {words.restore} <code>{words.restoreCommand(exampleOf(plan.data?.folder, backups))}</code>
       </p>
     </Page>
   )
+}
+
+/** The path of the newest backup, for the command that restores it. */
+function exampleOf(folder: string | undefined, backups: readonly Backup[] | undefined): string {
+  const newest = backups?.find(({ status, is_own: isOwn }) => status === 'complete' && isOwn)
+  return folder === undefined || newest === undefined ? '<file>' : `${folder}/${newest.name}`
 }
 
 function Kept({ backups }: { backups: readonly Backup[] }) {
@@ -109,13 +124,14 @@ const COLUMNS: readonly Column<Backup>[] = [
   },
 ]
 
-function BackupState({ backup: { status, progress, failure, damage } }: { backup: Backup }) {
+function BackupState({ backup: { status, progress, failure, damage, is_own: isOwn } }: { backup: Backup }) {
   if (status === 'complete' && damage !== null)
     return (
       <State tone="danger">
         <ServerText>{damage}</ServerText>
       </State>
     )
+  if (status === 'complete' && !isOwn) return <State>{words.otherServer}</State>
   if (status === 'complete') return <State tone="good">{words.statuses.complete}</State>
   if (status === 'failed')
     return <State tone="danger">{failure === null ? words.statuses.failed : <ServerText>{failure}</ServerText>}</State>

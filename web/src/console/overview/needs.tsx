@@ -2,8 +2,10 @@
 
 import { useRef } from 'preact/hooks'
 import { listApprovals } from '../../api/agents.ts'
-import { take, takeList } from '../../api/client.ts'
+import { operatorApi, take, takeList } from '../../api/client.ts'
 import { type ApiError, toApiError } from '../../api/errors.ts'
+import { self } from '../../api/session.ts'
+import { exact } from '../../base/dates.ts'
 import { count } from '../../base/numbers.ts'
 import { useQuery } from '../../live/query.ts'
 import { ButtonLink } from '../../parts/button.tsx'
@@ -11,6 +13,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { ErrorCard } from '../../parts/quiet.tsx'
 import { ServerText } from '../../parts/server-text.tsx'
 import { approvals } from '../../words/en/approvals.ts'
+import { backups as backupWords } from '../../words/en/backups.ts'
 import { limits } from '../../words/en/limits.ts'
 import { overview as words } from '../../words/en/overview.ts'
 import { type OpenTeam, useTeam } from '../team.ts'
@@ -140,15 +143,36 @@ async function findWebhooks(team: OpenTeam): Promise<Need[]> {
     }))
 }
 
+/** For operators, whichever team they look at. */
+async function findBackups(): Promise<Need[]> {
+  if (self.value?.is_operator !== true) return []
+  const plan = await take(operatorApi.GET('/backup-plan'))
+  if (!plan.is_late) return []
+  const isNone = plan.last_good_at === null
+  return [
+    {
+      key: 'backups',
+      title: isNone ? backupWords.needNone : backupWords.needLate,
+      note: plan.last_good_at === null ? '' : exact(plan.last_good_at),
+      href: '/operator/backups',
+      verb: backupWords.needShow,
+    },
+  ]
+}
+
 interface Parts {
   domains: { wrong: Need[]; pending: Need[] }
   accounts: Need[]
   webhooks: Need[]
   requests: Need[]
   full: Need[]
+  backups: Need[]
 }
 
-const NOTHING: Parts = { domains: { wrong: [], pending: [] }, accounts: [], webhooks: [], requests: [], full: [] }
+const NOTHING: Parts = {
+  domains: { wrong: [], pending: [] },
+  ...{ accounts: [], webhooks: [], requests: [], full: [], backups: [] },
+}
 
 /** A part that does not load hides no other, and stays as it was: what is known is shown, with the first error. */
 async function findNeeds(team: OpenTeam, before: Parts): Promise<{ parts: Parts; error: ApiError | null }> {
@@ -158,18 +182,20 @@ async function findNeeds(team: OpenTeam, before: Parts): Promise<{ parts: Parts;
       errors.push(toApiError(error))
       return otherwise
     })
-  const [domains, accounts, webhooks, requests, full] = await Promise.all([
+  const [domains, accounts, webhooks, requests, full, backups] = await Promise.all([
     known(findDomains(team), before.domains),
     known(findAccounts(team), before.accounts),
     known(findWebhooks(team), before.webhooks),
     known(findRequests(), before.requests),
     known(findFull(team), before.full),
+    known(findBackups(), before.backups),
   ])
-  return { parts: { domains, accounts, webhooks, requests, full }, error: errors[0] ?? null }
+  return { parts: { domains, accounts, webhooks, requests, full, backups }, error: errors[0] ?? null }
 }
 
-function needsOf({ domains, accounts, webhooks, requests, full }: Parts): Need[] {
-  return [...domains.wrong, ...accounts, ...webhooks, ...requests, ...full, ...domains.pending].slice(0, MOST_SHOWN)
+function needsOf({ domains, accounts, webhooks, requests, full, backups }: Parts): Need[] {
+  const first = [...domains.wrong, ...backups, ...accounts, ...webhooks, ...requests]
+  return [...first, ...full, ...domains.pending].slice(0, MOST_SHOWN)
 }
 
 export function Needs() {

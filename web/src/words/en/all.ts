@@ -3,6 +3,7 @@
 export { agents } from './agents.ts'
 export { approvals } from './approvals.ts'
 export { audit } from './audit.ts'
+export { backups } from './backups.ts'
 export { billing } from './billing.ts'
 export { charts } from './charts.ts'
 export { common } from './common.ts'

@@ -39,23 +39,6 @@ export const operator = {
     noneOfThese: 'No check has this result',
     list: 'Checks',
   },
-  backups: {
-    note: 'Everything this server keeps, in one file each',
-    start: 'Back up now',
-    started: 'The backup has begun.',
-    oneAtATime: 'One is being made already.',
-    search: 'File',
-    command: 'mailstead backup <file>',
-    columns: { state: 'State', name: 'File', started: 'Begun', messages: 'Messages', size: 'Size' },
-    statuses: { running: 'Being made', complete: 'Complete', failed: 'Failed' },
-    percent: (share: string) => `${share} %`,
-    fileName: 'name of the file',
-    where:
-      'The files are in the folder BACKUP_DIR on the machine of the server; copy them to another one. They hold all messages and keys, so they cannot be downloaded here. To restore one:',
-    restoreCommand: 'mailstead restore <file>',
-    emptyTitle: 'No backup yet',
-    empty: 'A backup is made while the server works, and is read back before it counts.',
-  },
   queue: {
     note: 'Messages of all teams that wait to leave',
     search: 'Domain of the recipient',
