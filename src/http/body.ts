@@ -10,7 +10,7 @@ import type { RequestContext } from './request-context.ts'
 
 // How much of a rejected body is still read, and for how long, so that the client can read the response (RFC 9112 §9.6).
 const LINGER_BYTES = 134_217_728
-export const LINGER_MS = 5_000
+export const LINGER_MS = 30_000
 const PIECE_BYTES = 1_048_576
 
 /** 413 on the declared size, before anything is read. */
