@@ -13,8 +13,8 @@ import { type CleanTask, cleanTextTask } from './clean-task.ts'
 export const INLINE_MAX = 8 * 1024
 /** An idle thread is stopped after this time. */
 const IDLE_MS = MINUTE_MS
-/** Timeout of one message, which normally takes a hundredth of it. */
-const TIMEOUT_MS = 10_000
+/** Timeout of one message, which normally takes a thousandth of it; the start of the thread counts, which takes long on a busy machine. */
+const TIMEOUT_MS = 30_000
 /** Messages of one owner in the queue, and of all. */
 export const MESSAGES_EACH = 50
 const QUEUE_MAX = 200
