@@ -8,7 +8,7 @@ import {
   isBounceDomain,
   isFeedbackAddress,
   readBounceAddress,
-} from '../outbound/model/bounce-address.ts'
+} from '../outbound/model/envelope-sender.ts'
 import type { Email } from '../outbound/model/records.ts'
 import type { RecipientPath } from '../smtp/envelope.ts'
 

@@ -3,7 +3,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts'
 import { ATTEMPT_RETENTION_DAYS } from '../events/webhooks/attempts.ts'
 import { pruneEvents } from '../events/webhooks/retention.ts'
-import { namedBlobs } from '../outbound/log/named-blobs.ts'
+import { namedBlobs } from '../outbound/log/named-contents.ts'
 import { REMOVED_HELD_MS } from '../store/messages/removed.ts'
 import { job } from './job.ts'
 

@@ -40,7 +40,7 @@ export class Sync {
 
   /** Follows the accounts of this appliance. What it runs is loaded now: other threads have none. */
   async worker(inspector: Pick<Inspector, 'readAll'>): Promise<SyncWorker> {
-    const { openSyncWorker } = await import('./worker/open-worker.ts')
+    const { openSyncWorker } = await import('./worker/worker.ts')
     const { tokens, announcements } = this
     return openSyncWorker({ ...this.#deps, tokens, announcements, inspector, open: this.#open })
   }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { bounceAddress } from '../../src/outbound/model/bounce-address.ts'
+import { bounceAddress } from '../../src/outbound/model/envelope-sender.ts'
 import type { Email } from '../../src/outbound/model/records.ts'
 import { composeDsn } from '../../src/reports/dsn.ts'
 import { startAppliance } from '../support/appliance.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { DeliveryLogJson } from '../../src/api/schemas/delivery-log.ts'
-import { readBounceAddress } from '../../src/outbound/model/bounce-address.ts'
+import { readBounceAddress } from '../../src/outbound/model/envelope-sender.ts'
 import type { NewMail, Sender } from '../../src/outbound/model/new-message.ts'
 import { walk } from '../api/expect.ts'
 import { startAppliance } from '../support/appliance.ts'

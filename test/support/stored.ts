@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { namedBlobs } from '../../src/outbound/log/named-blobs.ts'
+import { namedBlobs } from '../../src/outbound/log/named-contents.ts'
 import { SWEEP_GRACE_MS } from '../../src/store/content/blobs.ts'
 import type { TestAppliance } from './appliance.ts'
 import type { ManualClock } from './clock.ts'

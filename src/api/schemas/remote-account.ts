@@ -6,7 +6,7 @@ import { LiveVersion } from '../../http/etag.ts'
 import { type Answer, answer } from '../../http/route.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { CONNECTED_AUTHS } from '../../outbound/model/connected-services.ts'
-import { heldRemovals, remoteActions } from '../../sync/accounts/accounts-actions.ts'
+import { heldRemovals, remoteActions } from '../../sync/accounts/accounts-input.ts'
 import type { FollowedFolder } from '../../sync/ledger/followed-folders.ts'
 import {
   DIFFERENCE_KINDS,

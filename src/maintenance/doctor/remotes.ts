@@ -1,7 +1,7 @@
 // Outside accounts that are not followed although their team wants them to be.
 
 import { HOUR_MS } from '../../base/durations.ts'
-import { heldRemovals } from '../../sync/accounts/accounts-actions.ts'
+import { heldRemovals } from '../../sync/accounts/accounts-input.ts'
 import type { RemoteAccount } from '../../sync/model/records.ts'
 import type { DoctorDeps } from './deps.ts'
 import { type Finding, fine, warning } from './finding.ts'

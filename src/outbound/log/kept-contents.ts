@@ -1,6 +1,7 @@
 // Content of messages whose delivery failed, kept for some days after its last use so that they can be resent.
 
 import type { Db, Reader, Tx } from '../../db/db.ts'
+import { inPieces } from '../../db/many-rows.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import type { NamedContent } from '../../store/content/blobs.ts'
 import type { OutboundDeps } from '../model/deps.ts'
@@ -96,4 +97,22 @@ export function keptContents(reader: Reader, after: number, limit: number): Name
     after,
     limit,
   ])
+}
+
+/** Changes the number of deliveries that need the content of a message; at 0 the content is released. */
+export function countOpen(tx: Tx, emailN: number, change: number): void {
+  countOpenOf(tx, new Map([[emailN, change]]))
+}
+
+/** The same for several messages. @param changes by key of the message */
+export function countOpenOf(tx: Tx, changes: ReadonlyMap<number, number>): void {
+  inPieces([...changes], (marks, values) =>
+    tx.run(
+      `WITH change (email, by) AS (VALUES ${marks})
+       UPDATE emails SET open_deliveries = open_deliveries + by,
+         blob = CASE WHEN open_deliveries + by > 0 THEN blob ELSE NULL END
+       FROM change WHERE emails.n = change.email`,
+      values,
+    ),
+  )
 }

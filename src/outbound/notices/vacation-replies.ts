@@ -23,8 +23,8 @@ import {
   type VacationResponse,
 } from '../../store/mailbox/vacations.ts'
 import { type Emails, messageOfKey, type NewEmail } from '../log/emails.ts'
-import { isBounceDomain, readBounceAddress } from '../model/bounce-address.ts'
 import type { OutboundDeps } from '../model/deps.ts'
+import { isBounceDomain, readBounceAddress } from '../model/envelope-sender.ts'
 import { LIFETIME_MS } from '../model/limits.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Suppressions } from '../queue/suppressions.ts'

@@ -6,13 +6,13 @@ import { domainOf } from '../../mime/address.ts'
 import { classifyReply } from '../../reports/reply-class.ts'
 import type { BounceReport, ComplaintReport, Report, ReportedRecipient } from '../../reports/report.ts'
 import { type Emails, messageOfKey } from '../log/emails.ts'
-import { type BounceKey, readBounceAddress } from '../model/bounce-address.ts'
 import type { OutboundDeps } from '../model/deps.ts'
+import { type BounceKey, readBounceAddress } from '../model/envelope-sender.ts'
 import type { Delivery, Email, Outcome } from '../model/records.ts'
 import type { DeliveryTransitions } from './delivery-transitions.ts'
 
 /** A received report. */
-export interface ArrivedReport {
+interface ArrivedReport {
   report: Report
   /** What the bounce address that received it belongs to; null when the feedback address or a mailbox received it. */
   key: BounceKey | null
@@ -25,7 +25,7 @@ export interface ArrivedReport {
 }
 
 /** A mailbox that senders use as the envelope sender. */
-export interface SenderMailbox {
+interface SenderMailbox {
   id: string
   teamId: string
   /** Its address, and the address the report was sent to. */

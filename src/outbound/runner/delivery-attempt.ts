@@ -2,8 +2,7 @@
 
 import type { Tx } from '../../db/db.ts'
 import type { DeliveryState } from '../log/emails.ts'
-import { bounceAddress } from '../model/bounce-address.ts'
-import { sharedSender } from '../model/envelope-sender.ts'
+import { bounceAddress, sharedSender } from '../model/envelope-sender.ts'
 import type { Carrier, Email, Outcome, Provider, RejectionReason, RemoteReply } from '../model/records.ts'
 import type {
   Answered,
@@ -22,8 +21,7 @@ import type { AttemptWrites } from './attempt-writes.ts'
 import type { DeliveryLimits, LimitKey } from './concurrency.ts'
 import { hiddenOf, SignedContent } from './content.ts'
 import type { RunnerDeps } from './deps.ts'
-import { type DeliveryClock, outcomeOf } from './outcomes.ts'
-import { expiryOf } from './schedule.ts'
+import { type DeliveryClock, expiryOf, outcomeOf } from './outcomes.ts'
 
 /** One leased delivery. */
 export interface AttemptItem {
@@ -43,7 +41,7 @@ export interface WorkerDeps {
 }
 
 /** The transport and carrier of a hand-over, and why the router chose them. */
-export interface DeliveryRoute<T> {
+interface DeliveryRoute<T> {
   transport: T
   carrier: Carrier
   limitKey: LimitKey
@@ -56,14 +54,14 @@ export interface AccountRoute extends DeliveryRoute<Transport> {
 }
 
 /** The account refuses a message of that size, or a forwarded one as it is; another account may accept it. */
-export interface Unfit {
+interface Unfit {
   kind: 'unfit'
   items: AttemptItem[]
   reply: RemoteReply
 }
 
 /** Maximum wait in ms for a slot of the recipient domain, and after how long the message is tried again then. */
-export const SLOT_WAIT_MS = 5000
+const SLOT_WAIT_MS = 5000
 const REQUEUE_MS = 15_000
 
 /** The hand-overs of one message. */

@@ -7,13 +7,11 @@ import type { Carrier, Email, Outcome, Provider, RemoteReply } from '../model/re
 import type { NotTried, Unavailable } from '../model/transport.ts'
 import type { QueuedDelivery } from '../queue/queue.ts'
 import type { Decision, KnownDomainStatus } from '../routing/decision.ts'
-import { admit } from './admission.ts'
-import type { BatchReads } from './batch-reads.ts'
+import { admit, type BatchReads } from './batch-reads.ts'
 import type { LimitKey } from './concurrency.ts'
 import { type AccountRoute, type AttemptItem, DeliveryAttempt, type WorkerDeps } from './delivery-attempt.ts'
 import type { RunnerDeps } from './deps.ts'
-import { deferOrExpire, deferUntil, ownReply, untriedReply } from './outcomes.ts'
-import { expiryOf } from './schedule.ts'
+import { deferOrExpire, deferUntil, expiryOf, ownReply, untriedReply } from './outcomes.ts'
 
 /** A wait for a quota window up to this long is not logged as a delay, in ms. */
 const SHORT_WAIT_MS = MINUTE_MS

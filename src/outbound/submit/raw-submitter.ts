@@ -10,7 +10,7 @@ import { identityFor } from '../../store/mailbox/identities.ts'
 import type { Submission, SubmittedMessage } from '../../store/mailbox/submissions.ts'
 import type { RawSource } from '../../workers/compose-thread.ts'
 import { Composer } from '../../workers/composer.ts'
-import { isBounceDomain } from '../model/bounce-address.ts'
+import { isBounceDomain } from '../model/envelope-sender.ts'
 import { NO_LABELS } from '../model/message-labels.ts'
 import { submissionStatus } from '../model/submission-status.ts'
 import type { Router } from '../routing/router.ts'
@@ -20,13 +20,13 @@ import { SenderContext, type SendingMailbox } from './sender-context.ts'
 type Deps = AcceptanceDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil' | 'hasAccountFor'> }
 
 /** A mailbox whose mail program submits messages. */
-export interface SubmittingMailbox {
+interface SubmittingMailbox {
   teamId: string
   mailboxId: string
 }
 
 /** A message as it was submitted. */
-export interface RawSubmission {
+interface RawSubmission {
   /** Envelope recipients, each once. */
   recipients: readonly string[]
   source: RawSource
@@ -39,7 +39,7 @@ export interface RawSubmission {
 /** Why a recipient is refused; `unknown` and `suppressed` for good. */
 export type RecipientRefusal = 'unknown' | 'suppressed' | 'limit' | 'balance'
 
-export interface AcceptedRaw {
+interface AcceptedRaw {
   /** `eml_…` */
   emailId: string
   /** True when the same message was accepted before: it is not sent again. */
@@ -53,7 +53,7 @@ export interface AcceptedRaw {
 export const REPEATED_MS = HOUR_MS
 
 /** The result of a submission, for the metrics. */
-export type SubmissionResult = 'accepted' | 'repeated' | 'refused' | 'deferred'
+type SubmissionResult = 'accepted' | 'repeated' | 'refused' | 'deferred'
 
 export class RawSubmitter {
   readonly #deps: Deps

@@ -17,7 +17,7 @@ import type { Folders } from '../rows/folders.ts'
 import type { Account, MessageAuthentication } from '../rows/records.ts'
 import { type DeliveryFolders, resolveFolders } from './delivery-folders.ts'
 import type { FolderEdits } from './folders-edits.ts'
-import type { ForwardingRecord, ForwardingSetting } from './forwarding-record.ts'
+import type { ForwardingRecord, ForwardingSetting } from './forwarded.ts'
 import { RecentCopies } from './recent-copies.ts'
 
 /** An inspected message with its envelope. */

@@ -1,12 +1,18 @@
 // Reading outside accounts: by id, by mailbox, and in lists.
 
-import type { Db, Reader } from '../../db/db.ts'
+import type { Db, Reader, Row } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { placeholders, Where } from '../../db/sql-text.ts'
-import type { CarryDirection, RemoteAccount, RemoteMode, RemoteStatus } from '../model/records.ts'
-import { presentRemote } from './accounts-rows.ts'
+import type { RowOf } from '../../db/table.ts'
+import {
+  type CarryDirection,
+  REMOTE_ACCOUNTS,
+  type RemoteAccount,
+  type RemoteMode,
+  type RemoteStatus,
+} from '../model/records.ts'
 
-export interface RemoteFilter {
+interface RemoteFilter {
   status?: RemoteStatus
   mode?: RemoteMode
   mailboxId?: string
@@ -132,5 +138,32 @@ export class RemoteAccountReads {
   /** Whether there is any account on this appliance. */
   any(): boolean {
     return this.#db.read.get('SELECT 1 FROM remote_accounts LIMIT 1') !== undefined
+  }
+}
+
+/** @param row with all columns */
+export function presentRemote(row: Row): RemoteAccount {
+  const { imapHost, imapPort, imapProtocol, imapUsername, ...stored } = REMOTE_ACCOUNTS.record(
+    row as RowOf<typeof REMOTE_ACCOUNTS>,
+  )
+  const { importState, importTotal, importDone, importBytes, ...rest } = stored
+  const { importFoldersTotal, importFoldersDone, importStartedAt, importFinishedAt, ...account } = rest
+  return {
+    ...account,
+    imap:
+      imapHost === null ? null : { host: imapHost, port: imapPort!, protocol: imapProtocol!, username: imapUsername! },
+    hasSecret: row.secret_sealed !== null,
+    import: {
+      state: importState,
+      foldersTotal: importFoldersTotal,
+      foldersDone: importFoldersDone,
+      messagesTotal: importTotal,
+      messagesDone: importDone,
+      bytesDone: importBytes,
+      startedAt: importStartedAt,
+      finishedAt: importFinishedAt,
+    },
+    skipped: account.skipped ?? { messages: 0, tooLarge: 0, nextTryAt: null },
+    differences: account.differences ?? [],
   }
 }

@@ -16,7 +16,7 @@ import type {
 } from '../model/records.ts'
 import { REMOVAL_WINDOW_MS } from '../model/removal-weight.ts'
 import { ServerError, type ServerFacts } from '../model/server.ts'
-import { presentRemote } from './accounts-rows.ts'
+import { presentRemote } from './accounts-reads.ts'
 
 /** A lease is renewed while an account is followed; after this time without (ms) another worker may take it. */
 export const LEASE_MS = MINUTE_MS

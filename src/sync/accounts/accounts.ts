@@ -7,23 +7,26 @@ import type { Vault } from '../../base/secrets.ts'
 import type { Config } from '../../config/config.ts'
 import type { Db, SqlValue, Tx } from '../../db/db.ts'
 import type { ImapSettings, RemoteAccount, RemoteStatus, RemovalSide } from '../model/records.ts'
-import { heldRemovals, type RemoteActions, remoteActions, whyNotRemote } from './accounts-actions.ts'
 import { type EndedAccount, EndedAccounts } from './accounts-ended.ts'
 import {
   checkAccountEmail,
   checkAccountName,
   checkImap,
   checkSecret,
+  heldRemovals,
   type NewRemoteAccount,
   namesOther,
   type RemoteAccountChange,
+  type RemoteActions,
   type RemoteSecret,
   refuseOtherService,
+  remoteActions,
   touchesSignIn,
+  whyNotRemote,
 } from './accounts-input.ts'
 import { RemoteAccountReads } from './accounts-reads.ts'
 
-export interface RemoteAccountsDeps {
+interface RemoteAccountsDeps {
   db: Db
   clock: Clock
   vault: Vault

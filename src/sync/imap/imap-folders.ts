@@ -10,17 +10,21 @@ import {
   ServerError,
   type UidSpan,
 } from '../model/server.ts'
-import { fetchedItems, flagsIn, listedIn, type StatusRow, statusIn } from './imap-rows.ts'
 import { type RemoteSession, SPANS_MAX } from './imap-session.ts'
 import {
   atom,
   type CommandValue,
   codeOf,
+  fetchedItems,
+  flagsIn,
   type ImapResponse,
+  listedIn,
   numberOf,
   quoted,
   type ResponseCode,
+  type StatusRow,
   spansOf,
+  statusIn,
   textOf,
   textsOf,
   uidOf,

@@ -12,13 +12,17 @@ import {
 } from '../model/server.ts'
 import { within } from '../model/uid-spans.ts'
 import { RESPONSES_MAX } from './imap-channel.ts'
-import { type Decode, FIELD_BYTES, fetchedItems, flagsIn, headIn } from './imap-rows.ts'
 import { type RemoteSession, SET_CHARACTERS, SPANS_MAX } from './imap-session.ts'
 import {
   atom,
   body,
   bytesOf,
   type CommandValue,
+  type Decode,
+  FIELD_BYTES,
+  fetchedItems,
+  flagsIn,
+  headIn,
   type ImapResponse,
   listOf,
   quoted,

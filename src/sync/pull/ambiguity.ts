@@ -1,7 +1,6 @@
 // Which of several messages a new one in a folder is, where their keys are equal: decided by content.
 
-import type { Intent } from '../ledger/intents.ts'
-import { OpenIntents } from '../ledger/open-intents.ts'
+import { type Intent, OpenIntents } from '../ledger/intents.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from '../ledger/remote-messages.ts'
 import { hexOf, isNamed, messageKey } from '../model/message-key.ts'

@@ -1,7 +1,6 @@
 // Finds out which messages that are new in a folder are known already: moved, copied, sent from here, or numbered again.
 
-import type { Intent } from '../ledger/intents.ts'
-import { OpenIntents } from '../ledger/open-intents.ts'
+import { type Intent, OpenIntents } from '../ledger/intents.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
 import { CONTENT, type RemoteMessage } from '../ledger/remote-messages.ts'
 import { hexOf, isNamed, messageKey } from '../model/message-key.ts'

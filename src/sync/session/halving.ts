@@ -1,12 +1,12 @@
 // Reads messages together; when the server refuses, in halves, until only those remain that it refuses alone.
 
 import { isRefusal, ServerError } from '../model/server.ts'
-import type { FetchBreaks } from './fetch-breaks.ts'
+import type { FetchBreaks } from './content-memory.ts'
 
 /** Messages at which a server fails, each alone, before it gave any: then it is the server that fails. */
 const FAILURES_MAX = 5
 
-export interface HalvedRead<Item, Result> {
+interface HalvedRead<Item, Result> {
   results: Result[]
   refused: { item: Item; error: ServerError }[]
 }

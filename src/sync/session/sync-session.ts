@@ -16,8 +16,7 @@ import type { RemoteFolder, RemoteFolders } from '../ledger/remote-folders.ts'
 import type { RemoteMessages } from '../ledger/remote-messages.ts'
 import type { RemoteAccount } from '../model/records.ts'
 import type { AccountServer, LastSelected, OpenedFolder, ServerFacts } from '../model/server.ts'
-import { type ContentMemory, holderOf, type WorkSlot } from './content-memory.ts'
-import type { FetchBreaks } from './fetch-breaks.ts'
+import { type ContentMemory, type FetchBreaks, holderOf, type WorkSlot } from './content-memory.ts'
 
 export interface RoundDeps {
   closeLinks: CloseLinks

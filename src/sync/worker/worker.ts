@@ -4,9 +4,22 @@ import type { Timer } from '../../base/clock.ts'
 import { randomName } from '../../base/ids.ts'
 import type { Service } from '../../base/lifecycle.ts'
 import type { Notifier } from '../../base/notifier.ts'
-import { LEASE_MS } from '../accounts/accounts-state.ts'
+import type { Inspector } from '../../workers/inspector.ts'
+import type { AccessTokens } from '../accounts/access-tokens.ts'
+import { EndedAccounts } from '../accounts/accounts-ended.ts'
+import { AccountStates, LEASE_MS } from '../accounts/accounts-state.ts'
+import { serverOpener } from '../imap/connect.ts'
+import { ResponseMemory } from '../imap/response-memory.ts'
+import { Intents } from '../ledger/intents.ts'
+import { RemoteFolders } from '../ledger/remote-folders.ts'
+import { RemoteMessages } from '../ledger/remote-messages.ts'
+import type { Announcements } from '../model/announcements.ts'
+import type { SyncDeps } from '../model/deps.ts'
 import type { RemoteAccount } from '../model/records.ts'
-import { forgetDeleted } from '../session/forgetting.ts'
+import type { OpenServer } from '../model/server.ts'
+import { ContentMemory, FetchBreaks } from '../session/content-memory.ts'
+import { appendDue } from '../session/sent-copy.ts'
+import type { RoundDeps } from '../session/sync-session.ts'
 import { Follower, type FollowerDeps } from './follower.ts'
 
 /** Poll interval, ms: the delay after a lost notification. */
@@ -18,7 +31,7 @@ const TURN_MS = 60_000
 /** Changes of a mailbox that come together are sent together, ms. */
 const GATHER_MS = 250
 
-export interface SyncWorkerDeps extends Omit<FollowerDeps, 'mayWatch'> {
+interface SyncWorkerDeps extends Omit<FollowerDeps, 'mayWatch'> {
   notifier: Notifier
   /** Connections at a time: REMOTE_CONNECTIONS. */
   connectionsMax: number
@@ -206,4 +219,49 @@ export class SyncWorker implements Service {
         )
     }
   }
+}
+
+type Deps = Pick<RoundDeps, 'db' | 'states' | 'folders' | 'messages' | 'intents'>
+
+/** Rows removed in one unit of work. */
+const ROWS_PER_BATCH = 500
+
+async function forgetDeleted({ db, states, folders, messages, intents }: Deps, signal: AbortSignal): Promise<void> {
+  const kept = new Set(new EndedAccounts(db).numbers())
+  const deleted = folders.remotes().filter((remote) => !states.exists(remote) && !kept.has(remote))
+  for (const remote of deleted) {
+    for (const { n } of folders.list(remote)) {
+      for (let left = ROWS_PER_BATCH; left === ROWS_PER_BATCH && !signal.aborted; )
+        left = await db.write((tx) => messages.removeSome(tx, n, ROWS_PER_BATCH))
+      if (signal.aborted) return
+      await db.write((tx) => folders.remove(tx, n))
+    }
+    await db.write((tx) => intents.removeOf(tx, remote))
+  }
+}
+
+interface WorkerParts extends SyncDeps {
+  tokens: AccessTokens
+  announcements: Announcements
+  inspector: Pick<Inspector, 'readAll'>
+  /** Connects to the server of an account; the real one unless given. */
+  open: OpenServer | undefined
+}
+
+export function openSyncWorker({ open, ...deps }: WorkerParts): SyncWorker {
+  const { db, clock, config, announcements } = deps
+  return new SyncWorker({
+    ...deps,
+    connectionsMax: config.REMOTE_CONNECTIONS,
+    open: open ?? serverOpener({ ...deps, responses: new ResponseMemory(clock) }),
+    states: new AccountStates({ db, clock, announcements }),
+    folders: new RemoteFolders(db),
+    messages: new RemoteMessages(db),
+    intents: new Intents(db, clock),
+    memory: new ContentMemory(clock),
+    breaks: new FetchBreaks(),
+    headBreaks: new FetchBreaks(),
+    pieceBreaks: new FetchBreaks(),
+    mayAppend: (account, message) => appendDue(deps, account, message),
+  })
 }

@@ -9,7 +9,7 @@ import {
   isBounceDomain,
   isFeedbackAddress,
   readBounceAddress,
-} from '../../../src/outbound/model/bounce-address.ts'
+} from '../../../src/outbound/model/envelope-sender.ts'
 
 const vault = new Vault(Buffer.alloc(32, 1))
 const config = { MAIL_HOSTS: ['mx.house.test', 'mx2.house.test'] }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { type BounceKey, bounceAddress } from '../../../src/outbound/model/bounce-address.ts'
+import { type BounceKey, bounceAddress } from '../../../src/outbound/model/envelope-sender.ts'
 import type { Email } from '../../../src/outbound/model/records.ts'
 import type { BounceReport, ComplaintReport, ReportedRecipient } from '../../../src/reports/report.ts'
 import { openSendingAppliance } from '../../support/sending-appliance.ts'

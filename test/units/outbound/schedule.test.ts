@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isExpired, nextAttemptAt, wasLastAttempt } from '../../../src/outbound/runner/schedule.ts'
+import { isExpired, nextAttemptAt, wasLastAttempt } from '../../../src/outbound/runner/outcomes.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Intent } from '../../../src/sync/ledger/intents.ts'
-import { OpenIntents } from '../../../src/sync/ledger/open-intents.ts'
+import { type Intent, OpenIntents } from '../../../src/sync/ledger/intents.ts'
 
 const announced = Array.from({ length: 5000 }, (_, at): Intent => {
   const n = at + 1

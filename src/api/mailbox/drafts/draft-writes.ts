@@ -6,7 +6,7 @@ import type { Context } from '../../../context.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { MailboxPrincipal } from '../../../directory/names/principal.ts'
 import { type Answer, answer, type RequestFacts } from '../../../http/route.ts'
-import { namedBlobs } from '../../../outbound/log/named-blobs.ts'
+import { namedBlobs } from '../../../outbound/log/named-contents.ts'
 import type { DraftTarget, StoredDraft } from '../../../store/mailbox/drafts.ts'
 import type { Account } from '../../../store/rows/records.ts'
 import { writableMailbox } from '../../rules/account.ts'
@@ -18,7 +18,7 @@ import { type DraftBodies, type PreparedDraft, prepareDraft, present, showDraft 
 const RELEASED_FROM = 65_536
 
 /** A request that writes a draft. */
-export interface DraftRequest {
+interface DraftRequest {
   app: Context
   principal: MailboxPrincipal
   account: Account

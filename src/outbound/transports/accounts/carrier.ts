@@ -6,13 +6,11 @@ import type { DelayCause, Provider } from '../../model/records.ts'
 import { testMail } from '../../model/test-mail.ts'
 import type { CheckResult, Handed, Handover, Stage, Transport } from '../../model/transport.ts'
 import { issuerOf } from '../../providers/issuers.ts'
-import { failed, passed } from './check.ts'
-import { closedCarrier } from './closed.ts'
 import type { AccountDeps } from './deps.ts'
 import { Doubts, type SentLookup } from './doubts.ts'
 import { markOf, readdress } from './readdress.ts'
 import { AccountSession, type NoToken } from './session.ts'
-import { laterAll, neverAll, sentAll, unavailable } from './verdicts.ts'
+import { closedCarrier, failed, laterAll, neverAll, passed, sentAll, unavailable } from './verdicts.ts'
 
 /** Timeout of an account test, in ms (docs/design/sending.md §1). */
 const CHECK_MS = 15_000

@@ -4,11 +4,10 @@ import type { SESv2Client } from '@aws-sdk/client-sesv2'
 import type { Log } from '../../../base/log.ts'
 import type { Config } from '../../../config/config.ts'
 import type { SesFinding, SesStatus } from '../../../directory/domains/domain-record.ts'
-import { openSesClient, sesTimeout } from './ses-client.ts'
-import { sesErrorOf } from './ses-errors.ts'
+import { openSesClient, sesErrorOf, sesTimeout } from './ses-client.ts'
 
 /** docs/design/contract.md §2.7. */
-export type SesDkimStatus = 'pending' | 'success' | 'failed' | 'temporary_failure' | 'not_started'
+type SesDkimStatus = 'pending' | 'success' | 'failed' | 'temporary_failure' | 'not_started'
 
 const READ_MS = 15_000
 const TOKENS_MAX = 3
@@ -23,7 +22,7 @@ const STATUSES = new Map<string, SesDkimStatus>([
   ['NOT_STARTED', 'not_started'],
 ])
 
-export interface SesIdentitiesDeps {
+interface SesIdentitiesDeps {
   config: Config
   log: Log
   sharedLimit: { isEnabled(teamId: string): boolean }

@@ -5,18 +5,15 @@ import { newId } from '../../../base/ids.ts'
 import type { Provider } from '../../model/records.ts'
 import { TEST_SUBJECT, TEST_TEXT } from '../../model/test-mail.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from '../../model/transport.ts'
-import { failed, passed } from './check.ts'
-import { closedCarrier } from './closed.ts'
 import type { SesDeps } from './deps.ts'
 import { unsigned } from './readdress.ts'
-import { openSesClient, sesMessageId, sesTimeout } from './ses-client.ts'
-import { type SesError, sesErrorOf } from './ses-errors.ts'
-import { answered, neverAll, replyOf, unavailable } from './verdicts.ts'
+import { openSesClient, type SesError, sesErrorOf, sesMessageId, sesTimeout } from './ses-client.ts'
+import { answered, closedCarrier, failed, neverAll, passed, replyOf, unavailable } from './verdicts.ts'
 
 /** Largest message SES accepts, in bytes. */
 export const SES_MAX = 41_943_040
 /** Maximum number of recipients per call. */
-export const SES_RECIPIENTS_MAX = 50
+const SES_RECIPIENTS_MAX = 50
 /** Name of the message tag with our email id; SES returns it in every event about the message. */
 export const SES_TAG = 'mailstead_message'
 /** Timeout of an account test, in ms (docs/design/sending.md §1). */

@@ -1,7 +1,8 @@
 // Results of transports without SMTP: one verdict applies to all recipients.
 
+import { shown } from '../../model/api-client.ts'
 import type { DelayCause, RemoteReply } from '../../model/records.ts'
-import type { Handed, Handover, Stage, Verdict } from '../../model/transport.ts'
+import type { CheckResult, Handed, Handover, Stage, Transport, Verdict } from '../../model/transport.ts'
 
 export function replyOf(text: string, enhancedCode: string | null = null): RemoteReply {
   return { smtpCode: null, enhancedCode, text }
@@ -41,4 +42,25 @@ export function neverAll(handover: Handover, peer: string, text: string, enhance
 
 export function unavailable(stage: Stage, text: string, cause: DelayCause, retryAfterMs: number | null = null): Handed {
   return { kind: 'unavailable', stage, reply: replyOf(text), cause, retryAfterMs }
+}
+
+const MESSAGE_MAX = 300
+
+/** @param message one human-readable sentence */
+export function passed(stage: Stage, message: string): CheckResult {
+  return { success: true, stage, smtpCode: null, message: shown(message, MESSAGE_MAX) }
+}
+
+/** @param stage the last stage reached */
+export function failed(stage: Stage, message: string): CheckResult {
+  return { success: false, stage, smtpCode: null, message: shown(message, MESSAGE_MAX) }
+}
+
+/** @param text one sentence that says what is missing */
+export function closedCarrier(text: string): Transport {
+  return {
+    hand: async () => unavailable('auth', text, 'transient'),
+    check: async () => failed('auth', text),
+    close: async () => {},
+  }
 }

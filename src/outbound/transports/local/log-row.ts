@@ -5,7 +5,7 @@ import type { SieveOutcome } from '../../../sieve/outcome.ts'
 import type { NewInboundRow } from '../../../store/log/inbound-log.ts'
 import type { DeliveryResult, IncomingMessage } from '../../../store/mailbox/delivery.ts'
 import { scriptEvidence } from '../../../store/mailbox/delivery-folders.ts'
-import { forwardingEvidence, isForwardedOnly } from '../../../store/mailbox/forwarding-record.ts'
+import { forwardingEvidence, isForwardedOnly } from '../../../store/mailbox/forwarded.ts'
 import type { LocalRecipient } from './recipients.ts'
 
 /** One recipient and the stored copy; null if the recipient was refused. */

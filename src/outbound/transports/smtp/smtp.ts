@@ -1,8 +1,7 @@
 // An SMTP sending account: a relay that accepts our messages for onward delivery.
 
-import { bounceAddress } from '../../model/bounce-address.ts'
 import type { MailTokens, OutboundDeps } from '../../model/deps.ts'
-import { accountSender } from '../../model/envelope-sender.ts'
+import { accountSender, bounceAddress } from '../../model/envelope-sender.ts'
 import type { Provider } from '../../model/records.ts'
 import type { CheckResult, Handed, Handover, Transport, Verdict } from '../../model/transport.ts'
 import { findAddresses } from './addresses.ts'
