@@ -53,13 +53,15 @@ export function openClientListener<P extends ClientListener>(
   { clock, log, config }: AppParts,
   { ports, counter, secure, refusal, load, ...shared }: ClientListenerOptions<P>,
 ): MailListener<P> {
-  let sessions: Promise<ClientSessions<P>> | undefined
-  const opened = () => {
-    sessions ??= load().catch((error: unknown) => {
+  let loading: Promise<ClientSessions<P>> | undefined
+  let sessions: ClientSessions<P> | undefined
+  const opened = async () => {
+    loading ??= load().catch((error: unknown) => {
       // The next connection tries again.
-      sessions = undefined
+      loading = undefined
       throw error
     })
+    sessions = await loading
     return sessions
   }
   const accept = async (socket: Socket, port: P) => {
@@ -84,8 +86,8 @@ export function openClientListener<P extends ClientListener>(
       isServed: config.CLIENT_PROTOCOLS.includes(name),
     })),
     socketOptions: { noDelay: true },
-    sweep: () => void sessions?.then((open) => open.checkDeadlines()).catch(() => {}),
-    endSessions: async () => (await sessions)?.stop(),
+    sweep: () => sessions?.checkDeadlines(),
+    endSessions: async () => (await loading)?.stop(),
   })
   return listener
 }
