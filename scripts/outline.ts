@@ -55,6 +55,8 @@ class TestProcess {
   readonly names = new Map<unknown, string>()
   /** The file whose tests run. */
   file: string
+  /** Tests and suites that have begun and not ended, by id. */
+  readonly running = new Map<unknown, { name: string; parent: unknown; since: number }>()
   /** The end of what it wrote to standard error. */
   lastLines: string[] = []
   /** Files that have not ended. */
@@ -73,6 +75,32 @@ class TestProcess {
   /** Whether an event is about a file as a whole: those of a group are suites. */
   isFile({ nesting, name }: TestEvent['data']): boolean {
     return this.files.length > 1 && nesting === 0 && this.files.includes(String(name))
+  }
+
+  /** Takes what is said at once; what is reported with the results comes in their order, behind a test that hangs. */
+  takeProgress({ type, data }: TestEvent): void {
+    const { testId, parentId, name, entryFile } = data
+    // Ids of the process itself begin with 1 as well.
+    if (entryFile === undefined) return
+    if (type === 'test:dequeue') {
+      this.running.set(testId, { name: String(name), parent: parentId, since: performance.now() })
+      if (this.isFile(data)) this.file = String(name)
+    } else if (type === 'test:complete') this.running.delete(testId)
+  }
+
+  /** @returns a line for each test that has not ended: the suites it is in follow from its name */
+  hanging(): string[] {
+    const parents = new Set([...this.running.values()].map(({ parent }) => parent))
+    const inner = [...this.running].filter(([id]) => !parents.has(id))
+    const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(0)
+    return inner.map(([id, { since }]) => `has not ended for ${seconds(since)} s: ${this.#pathOf(id)}`)
+  }
+
+  #pathOf(id: unknown): string {
+    const test = this.running.get(id)
+    if (test === undefined) return ''
+    const outer = this.#pathOf(test.parent)
+    return outer === '' ? test.name : `${outer} › ${test.name}`
   }
 
   /** @returns the seconds that the file has taken */
@@ -103,14 +131,22 @@ export class Outline {
     this.#root = root
   }
 
-  /** Takes everything that one process says. @param files that it runs: one, or several as suites of their names */
-  async follow(files: readonly string[], events: AsyncIterable<TestEvent>): Promise<void> {
+  /**
+   * Takes everything that one process says.
+   * @param files that it runs: one, or several as suites of their names
+   * @param heard called each time that it says something
+   */
+  async follow(files: readonly string[], events: AsyncIterable<TestEvent>, heard: () => void): Promise<void> {
     const from = new TestProcess(files.map((file) => relative(this.#root, file)))
-    for await (const event of events) this.#take(event, from)
+    for await (const event of events) {
+      heard()
+      from.takeProgress(event)
+      this.#take(event, from)
+    }
   }
 
   #take({ type, data }: TestEvent, from: TestProcess): void {
-    if (type === 'test:start') this.#start(data, from)
+    if (type === 'test:start' && !from.isFile(data)) from.names.set(data.testId, this.#pathOf(data, from))
     else if (type === 'test:fail' || type === 'test:pass') this.#end(type === 'test:pass', data, from)
     else if (type === 'test:stderr' || type === 'test:stdout') {
       process.stderr.write(String(data.message))
@@ -118,11 +154,12 @@ export class Outline {
     } else if (type === 'test:summary' && data.file === undefined) this.#summary(data, from)
   }
 
-  /** The files that took longest, of this run. */
-  showSlowest(): void {
-    console.log('Slowest files:')
-    const slowest = this.#times.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST)
-    for (const { file, seconds } of slowest) console.log(`  ${seconds.toFixed(1).padStart(6)} s ${file}`)
+  /** The files that made the processors work longest, of this run. @param worked seconds by file */
+  showSlowest(worked: ReadonlyMap<string, number>): void {
+    console.log('Slowest files, by the time that processors worked for them:')
+    const times = this.#times.map(({ file, seconds }) => ({ file, seconds, worked: worked.get(file) ?? 0 }))
+    for (const { file, seconds, worked } of times.toSorted((a, b) => b.worked - a.worked).slice(0, SLOWEST))
+      console.log(`  ${worked.toFixed(1).padStart(6)} s ${file} (${seconds.toFixed(1)} s)`)
   }
 
   /** The closing lines, as node writes them. */
@@ -146,11 +183,6 @@ export class Outline {
     if (this.#failures.length === 0) return
     console.log(`Failed (${this.#failures.length}):`)
     for (const failure of this.#failures) console.log(firstLines(failure))
-  }
-
-  #start(data: TestEvent['data'], from: TestProcess): void {
-    if (from.isFile(data)) from.file = String(data.name)
-    else from.names.set(data.testId, this.#pathOf(data, from))
   }
 
   /** Suite and test names down to this one. */
@@ -187,7 +219,7 @@ export class Outline {
     const text = describe(error)
       .split('\n')
       .filter((line) => !frames.test(line))
-    const lines = isProcess ? [...text, ...from.lastLines] : text
+    const lines = isProcess ? [...text, ...from.hanging(), ...from.lastLines] : text
     this.#show(`${title}\n    of ${from.file}${at}\n${lines.map((line) => `    ${line}`).join('\n')}`)
   }
 

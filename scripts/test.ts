@@ -2,19 +2,21 @@
 // form of the program the flows run: the sources, the bundle, or each half of them one.
 
 import { execFileSync } from 'node:child_process'
-import { globSync, statSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
-import { join, relative } from 'node:path'
+import { globSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
 import process from 'node:process'
 import { run } from 'node:test'
 import { buildBundle } from './build.ts'
 import { isBundleFresh } from './bundle.js'
 import { check } from './check.ts'
 import { Outline, type TestEvent } from './outline.ts'
+import { NOTES, notedTimes, processorSeconds } from './processor-time.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** A file that takes longer than this hangs, or left something open behind its last test; it is ended and has failed. */
-const FILE_LIMIT_MS = 900_000
+/** A process that says nothing for this long hangs, or left something open behind its last test; it is ended and has failed. */
+const SILENCE_LIMIT_MS = 900_000
+const SILENT = `No test began or ended within ${SILENCE_LIMIT_MS / 1000} s.`
 
 /** Files that take longest, each in a process of its own; the first of them begins first. */
 const LONG = [
@@ -30,7 +32,7 @@ const LONG = [
 
 /** The files of these folders run one after the other, some in one process: most of the time of each would be its start. */
 const GROUPED = ['test/api/', 'test/me/', 'test/flows/', 'test/units/']
-const GROUP_SIZE = 8
+const GROUP_SIZE = 20
 const GROUP = join(ROOT, 'scripts/test-group.ts')
 /** Files in these folders that measure or set up their process (authorities it trusts), block its thread, or mostly start other programs. */
 const ALONE = [
@@ -69,7 +71,7 @@ const ALONE = [
 ]
 
 /** Of the processes of tests alone: what they start runs as people run it. Modules are found without resolving links, which none of them needs. */
-const EXEC_ARGV = ['--preserve-symlinks', '--preserve-symlinks-main']
+const EXEC_ARGV = ['--preserve-symlinks', '--preserve-symlinks-main', '--import', join(ROOT, 'scripts/test-file.ts')]
 
 /** Folders whose tests run what a person starts, from the sources or from the bundle. */
 const FLOWS = ['test/flows/', 'test/interop/']
@@ -157,6 +159,8 @@ function processesOf(files: string[]): Group[] {
 /** Runs the files: one more process at a time than there are processors, because tests also wait for disks and programs. */
 async function runTests(files: string[]): Promise<Outline> {
   const outline = new Outline(ROOT)
+  const notes = join(mkdtempSync(join(tmpdir(), 'mailstead-times-')), 'times.txt')
+  writeFileSync(notes, '')
   const waiting = processesOf(files)
   const bundled = waiting.filter(({ form }) => form === 'bundle').flatMap((group) => group.files)
   if (bundled.length > 0 && !isBundleFresh(ROOT)) await buildBundle()
@@ -165,14 +169,18 @@ async function runTests(files: string[]): Promise<Outline> {
     for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
       const { files: names, form } = group
       const what = names.length === 1 ? { files: names } : { files: [GROUP], argv: names }
+      const env = { ...process.env, MAILSTEAD_RUN: form, [NOTES]: notes }
       // node:test has a limit for a test, none for a file.
-      const signal = AbortSignal.timeout(FILE_LIMIT_MS)
-      const env = { ...process.env, MAILSTEAD_RUN: form }
-      const events = run({ ...what, cwd: ROOT, execArgv: EXEC_ARGV, env, signal })
-      await outline.follow(names, events as AsyncIterable<TestEvent>)
+      const silence = new AbortController()
+      const limit = setTimeout(() => silence.abort(new Error(SILENT)), SILENCE_LIMIT_MS)
+      const events = run({ ...what, cwd: ROOT, execArgv: EXEC_ARGV, env, signal: silence.signal })
+      await outline.follow(names, events as AsyncIterable<TestEvent>, () => limit.refresh())
+      clearTimeout(limit)
     }
   }
   await Promise.all(Array.from({ length: availableParallelism() + 1 }, worker))
+  outline.showSlowest(notedTimes(notes))
+  rmSync(dirname(notes), { recursive: true })
   return outline
 }
 
@@ -184,8 +192,8 @@ if (files.length === 0) {
 }
 const checked = patterns.length > 0 || (await check())
 const outline = await runTests(files)
-outline.showSlowest()
 outline.showTotals()
+console.log(`ℹ processor_s ${Math.round(processorSeconds())}`)
 outline.showLeftOut()
 // Where everything the tests need has been laid out, a test left out is a hole.
 const mayLeaveOut = process.env.REQUIRE_INTEROP !== '1' && process.env.CI !== 'true'
