@@ -22,9 +22,12 @@ import { resourcesOf } from '../support/resources.ts'
 
 type Credential = make.Credential
 
-/** Credentials that each operation refuses, and bodies beside the least that each permitted one sends: others in each turn. */
-const REFUSED = 4
-const BODIES = 2
+/** Credentials that each operation refuses and permits, and bodies beside the least that each permitted one sends: others in each turn. */
+const REFUSED = 2
+const PERMITTED = 4
+const BODIES = 1
+/** Exchanges that each credential asks for which may exchange something. */
+const EXCHANGES = 9
 const SECRET = /\b(?:srk|smk|sok|sat|sax|clm)_[0-9A-Za-z]{20,}/g
 const LINK = /\/(?:owner\/session|invites)\/[\w-]{43}/
 /** Words that occur only in the data of the other team. */
@@ -184,9 +187,10 @@ for (const [turn, route] of api.entries()) {
 const harm = ({ method, as, path }: Route) =>
   /\/(suspend|cancel|revoke|drop)/.test(path) ? 1 : method !== 'DELETE' ? 0 : as === 'mailbox' ? 2 : 3 + 1 / path.length
 const byHarm = api.toSorted((one, other) => harm(one) - harm(other))
-for (const route of byHarm) {
+for (const [at, route] of byHarm.entries()) {
   test(`${route.operation}: never exceeds the caller's permissions, and shows nothing of other teams`, async () => {
-    const permitted = callers.filter((caller) => isLetIn(route, caller))
+    const allowed = callers.filter((caller) => isLetIn(route, caller))
+    const permitted = inTurn(allowed, PERMITTED, at)
     for (const [turn, credential] of permitted.entries()) {
       // The operator may end a whole team: the other one.
       const both = credential.kind === 'operator' ? [foreignIds] : [foreignIds, ownIds]
@@ -233,11 +237,11 @@ const FORMS = webRoutes
   .toSorted((one, other) => Number(one.operation === 'deleteSession') - Number(other.operation === 'deleteSession'))
 for (const route of FORMS) {
   test(`${route.operation}: a signed-in person gains no permissions, and none of another team`, async () => {
-    for (const person of signedIn) {
+    for (const [turn, person] of signedIn.entries()) {
       for (const ids of [foreignIds, ownIds]) {
         const caller = make.asCredential(person, mine.id)
-        const bodies = route.form ? bodiesOf(route, ids, 'mine.test') : [undefined]
-        for (const body of bodies) await attemptPage(route, person, caller, ids, body)
+        const [least, ...bodies] = route.form ? bodiesOf(route, ids, 'mine.test') : [undefined]
+        for (const body of [least, ...inTurn(bodies, BODIES, turn)]) await attemptPage(route, person, caller, ids, body)
       }
     }
   })
@@ -288,7 +292,7 @@ test('the token endpoint exchanges only credentials issued for it, without gaini
   )
   const exchanged = ['identity assertion', 'claim token', 'durable agent token']
   for (const [turn, { name, secret, permissions }] of [...callers, ...bad].entries()) {
-    for (const request of exchanged.includes(name) ? requests : inTurn(requests, REFUSED, turn)) {
+    for (const request of inTurn(requests, exchanged.includes(name) ? EXCHANGES : 1, turn)) {
       clock.leap(60_000)
       const form = new URLSearchParams(request(secret)).toString()
       const reply = await appliance.call('POST', appliance.origin + token.path, null, form, {

@@ -22,11 +22,11 @@ import { serve, servedEnv } from '../support/served.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
 import { logOf, storedMessages, sweepContent } from '../support/stored.ts'
 
-const KILLS = Number(process.env.KILLS ?? amount(3, 6))
+const KILLS = Number(process.env.KILLS ?? amount(2, 6))
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000)
 /** Clients that send at a time, by SMTP and through the API. */
-const SMTP_CLIENTS = 2
-const API_CLIENTS = 2
+const SMTP_CLIENTS = amount(1, 2)
+const API_CLIENTS = amount(1, 2)
 /** One received message in so many is long enough for the spool. */
 const LONG_EVERY = 4
 /** Deliveries in progress when a process dies: the server may have accepted them, and it was not recorded. */
@@ -182,7 +182,7 @@ async function finish(appliance: TestAppliance, clock: ManualClock): Promise<voi
 }
 
 test('no message is lost or stored twice, however often the process is killed', {
-  timeout: 600_000,
+  timeout: 900_000,
 }, async (t) => {
   t.diagnostic(`KILLS=${KILLS} SEED=${SEED}`)
   const random = new Random(SEED)

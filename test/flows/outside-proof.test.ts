@@ -94,7 +94,7 @@ async function importUnderKills(dataDir: string, proofs: readonly Proof[], key: 
     const ended = once(child, 'exit')
     try {
       for (let isKilled = false; !isKilled && isDone.size < proofs.length; ) {
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        await new Promise((resolve) => setTimeout(resolve, 50))
         const open = proofs.filter((proof) => !isDone.has(proof))
         const records = await Promise.all(open.map(recordOf))
         const running = open.flatMap((proof, index) => {

@@ -14,7 +14,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const PATIENCE_MS = 60_000
 /** WCAG 2.2 A and AA, and best practices: every rule, in light and on a phone, where other parts are visible. */
 const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-/** The rules that look at colours: a page in dark has the parts, names and sizes of the same page in light. */
+/** The rules that look at colours. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 
 /** Texts and spoken attributes of the page with characters that turn a text around, have no width or control something. */
@@ -47,6 +47,8 @@ export const VIEWS = {
 } as const
 
 export type ViewName = keyof typeof VIEWS
+
+export const LOOKS: readonly ViewName[] = ['light', 'dark', 'phone']
 
 /** One page of a browser of its own, with what it complained about. */
 export class WebPage {
@@ -155,18 +157,14 @@ export class WebPage {
     this.hasNoComplaints(where)
   }
 
-  /** The same in light, in dark and on a phone; the page is light afterwards. */
-  async checkLooks(where: string, within?: string): Promise<void> {
-    for (const view of ['dark', 'phone', 'light'] as const) {
-      await this.showAs(view)
-      await this.check(`${where}, ${view}`, within, view === 'dark' ? COLOUR_RULES : EVERY_RULE)
+  /** The same in some looks; the page is light afterwards. */
+  async checkLooks(where: string, looks: readonly ViewName[] = LOOKS, within?: string): Promise<void> {
+    // A page in dark has the parts, names and sizes of the same page in light.
+    const isRest = (look: ViewName) => look === 'dark' && looks.includes('light')
+    for (const look of looks) {
+      await this.showAs(look)
+      await this.check(`${where}, ${look}`, within, isRest(look) ? COLOUR_RULES : EVERY_RULE)
     }
-  }
-
-  /** The same in one of them; the page is light afterwards. */
-  async checkLook(view: 'light' | 'dark' | 'phone', where: string, within?: string): Promise<void> {
-    await this.showAs(view)
-    await this.check(`${where}, ${view}`, within)
     await this.showAs('light')
   }
 

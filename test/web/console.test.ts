@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { measure, type WebManifest } from '../../scripts/build-web.ts'
 import { WEB_MANIFEST } from '../../scripts/web-freshness.js'
-import { chromiumMissing, type WebPage } from '../support/chromium.ts'
+import { inTurn, some } from '../support/amount.ts'
+import { chromiumMissing, LOOKS, type WebPage } from '../support/chromium.ts'
 import { ROOT } from '../support/source.ts'
 import { OPENINGS } from './openings.ts'
 import { CONSOLE_PAGES, OPEN_PAGES, OPERATOR_PAGES } from './pages.ts'
@@ -19,7 +20,9 @@ const TABS = 3
 const FIRST_LOAD_FILES = 5
 /** What does not close by then stays open. */
 const GONE_LIMIT_MS = 60_000
-const LOOKS = ['light', 'dark', 'phone'] as const
+/** Looks of each page, others for the next one, and openings that a run checks by default. */
+const LOOKS_CHECKED = 1
+const OPENINGS_CHECKED = 24
 
 /** Keeps what has the focus in the moment in which an element is gone: a key that is pressed then must not be lost. */
 const focusWhenGone = (selector: string) => `globalThis.focusWhenGone = new Promise((resolve, reject) => {
@@ -48,9 +51,10 @@ describe('pages in a browser', { skip: chromiumMissing() }, () => {
   })
 
   test('axe finds nothing and no page writes an error: every rule in light, in dark, on a phone', async () => {
-    await inTabs(web, [...CONSOLE_PAGES, ...OPERATOR_PAGES], async (page, path) => {
+    const pages = [...CONSOLE_PAGES, ...OPERATOR_PAGES]
+    await inTabs(web, pages, async (page, path) => {
       await page.goTo(web.pathOf(path))
-      await page.checkLooks(path)
+      await page.checkLooks(path, inTurn(LOOKS, LOOKS_CHECKED, pages.indexOf(path)))
     })
     const open = await web.open(null)
     for (const path of OPEN_PAGES) {
@@ -61,13 +65,13 @@ describe('pages in a browser', { skip: chromiumMissing() }, () => {
   })
 
   test('axe finds nothing in menus, dialogs and opened rows, and Escape leads back to the button', async () => {
-    await inTabs(web, OPENINGS, async (page, opening) => {
+    await inTabs(web, some(OPENINGS, OPENINGS_CHECKED), async (page, opening) => {
       const { path, press, within } = opening
       const where = [path, ...press].join(' › ')
       await page.goTo(web.pathOf(path))
       await page.press(press, where)
       // Every page is checked in every look; what opens is checked in one, in turn.
-      await page.checkLook(LOOKS[OPENINGS.indexOf(opening) % LOOKS.length]!, where, within)
+      await page.checkLooks(where, [LOOKS[OPENINGS.indexOf(opening) % LOOKS.length]!], within)
       if (within === undefined) return
       await page.page.evaluate(focusWhenGone(within))
       await page.page.keyboard.press('Escape')
