@@ -143,6 +143,7 @@ export class InboundWriter {
           })
         }
         app.outbound.vacationReplies.note(tx, copies)
+        app.outbound.notifications.note(tx, copies)
         return 'stored'
       })
     } finally {

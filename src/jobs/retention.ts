@@ -117,14 +117,14 @@ export const vacationSenders = job({
   run: ({ app, signal }) => app.store.delivery.vacations.pruneSenders(signal),
 })
 
-/** What was forwarded, and the ids that scripts have seen: a mailbox forgets them with the next one, or here. */
+/** What was forwarded and notified, and the ids that scripts have seen: a mailbox forgets most with the next one, or here. */
 export const forwardingMemory = job({
   name: 'forwarding-memory',
   every: DAY_MS,
   byAge: true,
   async run({ app: { store, db, clock }, signal }) {
     let deleted = 0
-    for (const memory of [store.delivery.forwarded, store.delivery.scriptIds]) {
+    for (const memory of [store.delivery.forwarded, store.delivery.scriptIds, store.delivery.notifications]) {
       let account = memory.accountAfter(db.read, 0)
       while (account !== undefined && !signal.aborted) {
         const current = account

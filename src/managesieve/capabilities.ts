@@ -23,6 +23,8 @@ export function formatCapabilities({
     ['IMPLEMENTATION', 'Mailstead'],
     ['SASL', access === null ? offeredMechanisms(tlsEnd).join(' ') : ''],
     ['SIEVE', ANNOUNCED.join(' ')],
+    // RFC 5804 §1.7: the methods of enotify.
+    ['NOTIFY', 'mailto'],
     ...(tlsEnd === null ? [['STARTTLS'] as [string]] : []),
     ['MAXREDIRECTS', String(REDIRECTS_MAX)],
     ['UNAUTHENTICATE'],

@@ -45,16 +45,16 @@ export function mailedName(name: string): string {
   return clean(shown.replace(LINKING, ' '), NAME_MAX)
 }
 
-/** A quotation of a foreign subject in a subject of Mailstead: at most 60 characters, and "…" for each link and address. */
-export function quotedSubject(subject: string): string {
+/** A quotation of a foreign subject in a subject of Mailstead, with "…" for each link and address. @param max characters */
+export function quotedSubject(subject: string, max = QUOTATION_MAX): string {
   const shown = clean(
     subject
-      .slice(0, QUOTATION_MAX * 4)
+      .slice(0, max * 4)
       .normalize('NFKC')
       .replace(UNSEEN, ''),
-    QUOTATION_MAX * 4,
+    max * 4,
   )
-  return clean(shown.replace(LINK_WORDS, '…'), QUOTATION_MAX)
+  return clean(shown.replace(LINK_WORDS, '…'), max)
 }
 
 /** Whether mail programs show a part of a text as a link or an address. */

@@ -12,6 +12,7 @@ import { SentMessages } from './log/sent-messages.ts'
 import { SingleDeliveries } from './log/single-deliveries.ts'
 import type { MailTokens, OutboundDeps, SendLimit } from './model/deps.ts'
 import { Notices } from './notices/notices.ts'
+import { ScriptNotifications } from './notices/script-notifications.ts'
 import { SystemMail } from './notices/system-mail.ts'
 import { VacationReplies } from './notices/vacation-replies.ts'
 import { Groups } from './providers/groups.ts'
@@ -75,6 +76,8 @@ export interface Outbound {
   receive: ReceivedDelivery
   /** Vacation responses (RFC 5230). */
   vacationReplies: VacationReplies
+  /** What scripts notify people of. */
+  notifications: ScriptNotifications
   log: {
     emails: Emails
     deliveries: DeliveryLog
@@ -120,6 +123,7 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   const queue = new Queue(deps)
   const emails = new Emails(deps)
   const vacationReplies = new VacationReplies({ ...deps, emails, queue, suppressions })
+  const notifications = new ScriptNotifications({ ...deps, emails, queue, suppressions })
   const groups = new Groups(deps)
   const providers = new Providers({ ...deps, groups })
   const sharedLimit = new SharedLimit({ ...deps, providers })
@@ -129,7 +133,7 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   const router = new Router({ ...deps, providers, groups, sharedLimit })
   const receive = new ReceivedDelivery({ ...deps, emails, queue, suppressions, meter, router })
   const transports = new Transports({
-    ...{ ...deps, vacationReplies, receive },
+    ...{ ...deps, vacationReplies, notifications, receive },
     connections: providers.connections,
     accounts: {
       gmail_api: (provider) => openGmail({ ...deps, providers }, provider),
@@ -144,7 +148,7 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   const notices = new Notices({ ...deps, emails, queue })
   const worker = {
     ...submitting,
-    ...{ signer, transports, vacationReplies, providers: providers.health },
+    ...{ signer, transports, vacationReplies, notifications, providers: providers.health },
     sealer: new Sealer({ ...deps, signer }),
     notices,
   }
@@ -175,7 +179,7 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
     transports,
   ]
   return {
-    ...{ accounts, submit, receive, vacationReplies, reports, mail },
+    ...{ accounts, submit, receive, vacationReplies, notifications, reports, mail },
     log: {
       ...{ emails, keptContents, singleDeliveries },
       deliveries: new DeliveryLog(deps),

@@ -59,7 +59,8 @@ function partsOf(bytes: Uint8Array, root: Part, types: readonly string[]): strin
   return found
 }
 
-function* within(part: Part): Generator<Part> {
+/** The part and all parts within it, in their order. */
+export function* within(part: Part): Generator<Part> {
   yield part
   for (const inner of part.parts) yield* within(inner)
 }

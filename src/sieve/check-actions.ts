@@ -11,8 +11,9 @@ import { flagsIn } from './flags.ts'
 import { folderPath } from './folder-path.ts'
 import { isProtectedField } from './header-edits.ts'
 import { isLate, makeLate } from './late.ts'
+import { NOTIFY_TAGS, notifiedAddresses, notifyStep } from './notify.ts'
 import type { SieveCommand } from './parser.ts'
-import type { SieveStep } from './script.ts'
+import type { Expand, SieveStep } from './script.ts'
 import { VACATION_TAGS, vacationStep } from './vacation.ts'
 import { hasReference, MODIFIERS, VARIABLE_NAME } from './variables.ts'
 
@@ -59,11 +60,15 @@ const ACTIONS: Readonly<Record<string, ActionRule>> = {
   removeflag: flagRule('remove'),
   reject: { needs: 'reject', takes: [['string', 'the reason']], make: reject },
   ereject: { needs: 'ereject', takes: [['string', 'the reason']], make: reject },
+  notify: { needs: 'enotify', tags: NOTIFY_TAGS, takes: [['string', 'the method']], make: notifyStep },
   vacation: { needs: 'vacation', tags: VACATION_TAGS, takes: [['string', 'the text']], make: vacationStep },
   set: {
     needs: 'variables',
     tags: Object.fromEntries(
-      [...MODIFIERS].map(([name, { precedence }]) => [name, { group: `modifier ${precedence}` } satisfies TagRule]),
+      [...MODIFIERS].map(([name, { precedence }]) => {
+        const rule: TagRule = { group: `modifier ${precedence}` }
+        return [name, name === 'encodeurl' ? { ...rule, needs: 'enotify' } : rule]
+      }),
     ),
     takes: [
       ['string', 'the variable'],
@@ -123,7 +128,19 @@ export function checkAction(command: SieveCommand, checker: ScriptChecker): Siev
     checker.wrong(at, `"${name}" takes no variables.`)
     return null
   }
+  if (name === 'notify') return lateNotify(command, read, checker)
   return { do: 'late', name, make: (expand) => makeLate(command, checker, expand, checkAction) }
+}
+
+/** A stranger, whose words are in variables, chooses no address that is notified. */
+function lateNotify(command: SieveCommand, read: ParsedArguments, checker: ScriptChecker): SieveStep | null {
+  const to = notifiedAddresses(read, checker)
+  if (to === null) return null
+  const make = (expand: Expand): SieveStep => {
+    const step = makeLate(command, checker, expand, checkAction)
+    return step.do === 'notify' ? { ...step, notification: { ...step.notification, to } } : step
+  }
+  return { do: 'late', name: 'notify', make }
 }
 
 /** RFC 5232 §3: with two arguments the first one names a variable. */

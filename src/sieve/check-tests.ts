@@ -9,6 +9,8 @@ import { EXTENSIONS, whyAbsent } from './extensions.ts'
 import { flagsIn } from './flags.ts'
 import { folderPath, idName } from './folder-path.ts'
 import { isLate, makeLate } from './late.ts'
+import { ELEMENT_TAGS, MIME_TAGS, mimeScope } from './mime-parts.ts'
+import { isNotifyMethod, notifyCapability } from './notify.ts'
 import type { SieveCommand } from './parser.ts'
 import type { SieveMatch, SieveSource, SieveTest } from './script.ts'
 
@@ -32,10 +34,7 @@ const RULES: Readonly<Record<string, TestRule>> = {
   not: { tests: 'one', make: (_, tests) => ({ is: 'not', test: tests[0]! }) },
   allof: { tests: 'list', make: (_, tests) => ({ is: 'all', tests }) },
   anyof: { tests: 'list', make: (_, tests) => ({ is: 'any', tests }) },
-  exists: {
-    takes: [['strings', 'the fields']],
-    make: ({ positional }) => ({ is: 'exists', names: fieldNames(positional[0]!) }),
-  },
+  exists: { tags: MIME_TAGS, takes: [['strings', 'the fields']], make: existsTest },
   size: {
     tags: { over: { group: 'limit', takes: 'number' }, under: { group: 'limit', takes: 'number' } },
     make: ({ tags }) => {
@@ -44,15 +43,12 @@ const RULES: Readonly<Record<string, TestRule>> = {
     },
   },
   header: {
-    tags: { ...MATCH_TAGS, ...INDEX_TAGS },
+    tags: { ...MATCH_TAGS, ...INDEX_TAGS, ...MIME_TAGS, ...ELEMENT_TAGS },
     takes: [['strings', 'the fields'], KEYS],
-    make: (read, _, checker) => {
-      const names = fieldNames(read.positional[0]!)
-      return matching({ of: 'header', names, ...atOf(read) }, read, checker)
-    },
+    make: headerTest,
   },
   address: {
-    tags: { ...MATCH_TAGS, ...PART_TAGS, ...INDEX_TAGS },
+    tags: { ...MATCH_TAGS, ...PART_TAGS, ...INDEX_TAGS, ...MIME_TAGS },
     takes: [['strings', 'the fields'], KEYS],
     make: addressTest,
   },
@@ -123,6 +119,17 @@ const RULES: Readonly<Record<string, TestRule>> = {
     takes: [['string', 'the level']],
     make: (read, _, checker) => matching({ of: 'spam' }, read, checker),
   },
+  valid_notify_method: {
+    needs: 'enotify',
+    takes: [['strings', 'the methods']],
+    make: ({ positional }) => ({ is: 'constant', value: positional[0]!.strings.every(isNotifyMethod) }),
+  },
+  notify_method_capability: {
+    needs: 'enotify',
+    tags: MATCH_TAGS,
+    takes: [['string', 'the method'], ['string', 'the capability'], KEYS],
+    make: notifyCapabilityTest,
+  },
   ihave: { needs: 'ihave', takes: [['strings', 'the extensions']], make: haveTest },
   duplicate: {
     needs: 'duplicate',
@@ -171,11 +178,29 @@ function matching(source: SieveSource, read: ParsedArguments, checker: ScriptChe
   return match && { is: 'match', source, match }
 }
 
+function existsTest(read: ParsedArguments, _: SieveTest[], checker: ScriptChecker): SieveTest | null {
+  const mime = mimeScope(read, checker)
+  if (mime === null) return null
+  return { is: 'exists', names: fieldNames(read.positional[0]!), ...(mime ? { mime } : {}) }
+}
+
+function headerTest(read: ParsedArguments, _: SieveTest[], checker: ScriptChecker): SieveTest | null {
+  const mime = mimeScope(read, checker)
+  if (mime === null) return null
+  const names = fieldNames(read.positional[0]!)
+  return matching({ of: 'header', names, ...atOf(read), ...(mime ? { mime } : {}) }, read, checker)
+}
+
 function addressTest(read: ParsedArguments, _: SieveTest[], checker: ScriptChecker): SieveTest | null {
   const given = read.positional[0]!
   const names = fieldNames(given)
   const odd = names.find((name) => !ADDRESS_FIELDS.has(name))
-  if (odd === undefined) return matching({ of: 'address', names, part: partOf(read), ...atOf(read) }, read, checker)
+  const mime = mimeScope(read, checker)
+  if (mime === null) return null
+  if (odd === undefined) {
+    const source = { of: 'address', names, part: partOf(read), ...atOf(read), ...(mime ? { mime } : {}) } as const
+    return matching(source, read, checker)
+  }
   checker.wrong(given.at, `The field "${odd}" holds no addresses; "header" looks at any field.`)
   return null
 }
@@ -230,6 +255,14 @@ function dateTest(read: ParsedArguments, checker: ScriptChecker, name: string | 
     return null
   }
   return zone === null ? null : matching({ of: 'date', name, zone, part: wanted, ...atOf(read) }, read, checker)
+}
+
+/** RFC 5435 §5: a capability that the method does not have makes the test false. */
+function notifyCapabilityTest(read: ParsedArguments, _: SieveTest[], checker: ScriptChecker): SieveTest | null {
+  const [method, capability] = read.positional.map(({ strings }) => strings[0]!)
+  const value = notifyCapability(method!, capability!)
+  if (value === null) return { is: 'constant', value: false }
+  return matching({ of: 'strings', values: [value] }, read, checker)
 }
 
 /** RFC 5463 §4: what changes how a script is read must be required at its start. */

@@ -1,6 +1,6 @@
 // Validates a script (known commands and tests, required extensions, arguments) and compiles it to steps.
 
-import { readArguments, type ScriptChecker } from './arguments.ts'
+import { readArguments, type ScriptChecker, type Signature, type TagRule } from './arguments.ts'
 import { checkAction } from './check-actions.ts'
 import { checkTest } from './check-tests.ts'
 import { decodeCharacters, octets } from './encoded.ts'
@@ -10,6 +10,9 @@ import type { SieveStep, SieveTest } from './script.ts'
 
 /** Maximum number of problems reported for one script, and of warnings. */
 export const PROBLEMS_MAX = 50
+
+/** Of a loop, and of the loop that `break` ends: as written, without variables. */
+const LOOP_NAME: Readonly<Record<string, TagRule>> = { name: { group: 'name', takes: 'string' } }
 
 /** A sentence about a place of the script, by its offset. */
 export interface PlacedText {
@@ -37,6 +40,8 @@ class Check implements ScriptChecker {
   readonly #extensions = new Set<string>()
   /** Within a block that never runs, because it asks for what there is not (RFC 5463 §4). */
   #isIgnored = false
+  /** Names of the loops around a command, outermost first; null for one without a name. */
+  readonly #loops: (string | null)[] = []
 
   wrong(at: number, message: string): void {
     if (!this.#isIgnored && this.problems.length < PROBLEMS_MAX) this.problems.push({ at, message })
@@ -112,9 +117,33 @@ class Check implements ScriptChecker {
   }
 
   #action(command: SieveCommand): SieveStep | null {
+    if (command.name === 'foreverypart') return this.#loop(command)
+    if (command.name === 'break') return this.#break(command)
     if (command.name !== 'require') return checkAction(command, this)
     this.wrong(command.at, '"require" must come before all other commands.')
     return null
+  }
+
+  /** RFC 5703 §3. */
+  #loop(command: SieveCommand): SieveStep {
+    const name = this.#loopName(command, { needs: 'foreverypart', tags: LOOP_NAME, block: true })
+    this.#loops.push(name)
+    const steps = this.#steps(command.block ?? [])
+    this.#loops.pop()
+    return { do: 'foreverypart', name, steps }
+  }
+
+  #break(command: SieveCommand): SieveStep {
+    const name = this.#loopName(command, { needs: 'foreverypart', tags: LOOP_NAME })
+    if (this.#loops.length === 0) this.wrong(command.at, '"break" must be within a "foreverypart".')
+    else if (name !== null && !this.#loops.includes(name)) {
+      this.wrong(command.at, `"break" is not within a "foreverypart" with the name "${name}".`)
+    }
+    return { do: 'break', name }
+  }
+
+  #loopName(command: SieveCommand, signature: Signature): string | null {
+    return readArguments(command, signature, this)?.tags.get('name')?.strings[0] ?? null
   }
 
   /** The command with its strings as octets, and encoded characters decoded when the script requires that extension. */

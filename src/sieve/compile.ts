@@ -41,6 +41,7 @@ export function compileScript(content: string): CompiledScript {
 }
 
 function foldersOfStep(step: SieveStep): string[] {
+  if (step.do === 'foreverypart') return step.steps.flatMap(foldersOfStep)
   if (step.do !== 'choose') return []
   return step.branches.flatMap(({ test, steps }) => [
     ...(test ? foldersOfTest(test) : []),
@@ -49,12 +50,15 @@ function foldersOfStep(step: SieveStep): string[] {
 }
 
 function sends(step: SieveStep): boolean {
+  if (step.do === 'foreverypart') return step.steps.some(sends)
   if (step.do === 'choose') return step.branches.some(({ steps }) => steps.some(sends))
-  return step.do === 'redirect' || (step.do === 'late' && step.name === 'redirect')
+  const name = step.do === 'late' ? step.name : step.do
+  return name === 'redirect' || name === 'notify'
 }
 
 function includesOf(steps: readonly SieveStep[]): string[] {
   const names = steps.flatMap((step) => {
+    if (step.do === 'foreverypart') return includesOf(step.steps)
     if (step.do === 'choose') return step.branches.flatMap((branch) => includesOf(branch.steps))
     return step.do === 'include' ? [step.name] : []
   })

@@ -24,6 +24,9 @@ export type Extension =
   | 'mailboxid'
   | 'reject'
   | 'ereject'
+  | 'mime'
+  | 'foreverypart'
+  | 'enotify'
   | 'comparator-i;ascii-numeric'
   | 'comparator-i;octet'
   | 'comparator-i;ascii-casemap'
@@ -53,21 +56,22 @@ export const EXTENSIONS: ReadonlySet<string> = new Set<Extension>([
   'mailboxid',
   'reject',
   'ereject',
+  'mime',
+  'foreverypart',
+  'enotify',
   'comparator-i;ascii-numeric',
   'comparator-i;octet',
   'comparator-i;ascii-casemap',
 ])
 
 const SECONDS = 'Use ":days" of "vacation" instead.'
-const NOTICES = 'Use webhooks or events for notifications of received messages.'
 
 /** Well-known capabilities and commands that are not supported, by name. */
 const ABSENT = new Map([
   ['vacation-seconds', SECONDS],
   ['spamtestplus', 'Use "spamtest" with levels from 1 to 10.'],
   ['virustest', 'Infected messages are refused before a script runs.'],
-  ['enotify', NOTICES],
-  ['notify', NOTICES],
+  ['notify', 'Use "enotify" instead.'],
   ['regex', 'Use ":matches" with * and ? instead.'],
 ])
 

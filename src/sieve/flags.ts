@@ -13,6 +13,9 @@ const SAID_BY_FOLDER = ['$junk', '$notjunk']
 const KEYWORD = /^[!#$&'+-Z[^-z|}~]{1,255}$/
 const KEYWORDS_MAX = 100
 
+/** Flags as written, by their lower-case form. */
+export type FlagSet = ReadonlyMap<string, string>
+
 /** The flags in a list: one string may hold several, with spaces between them (RFC 5232 2). */
 export function flagsIn(strings: readonly string[]): string[] {
   return strings.flatMap((text) => text.split(' ')).filter((flag) => flag !== '')
@@ -27,4 +30,23 @@ export function keywordsFor(flags: Iterable<string>): string[] {
     if (keyword !== null && !SAID_BY_FOLDER.includes(keyword) && keywords.size < KEYWORDS_MAX) keywords.add(keyword)
   }
   return [...keywords]
+}
+
+export function byLowerCase(flags: readonly string[]): Map<string, string> {
+  return new Map(flags.map((flag) => [flag.toLowerCase(), flag]))
+}
+
+/** RFC 5232 §3. */
+export function changedFlags(
+  before: FlagSet,
+  how: 'set' | 'add' | 'remove',
+  flags: readonly string[],
+): Map<string, string> {
+  const changed = new Map(how === 'set' ? [] : before)
+  for (const flag of flags) {
+    const lower = flag.toLowerCase()
+    if (how === 'remove') changed.delete(lower)
+    else if (!changed.has(lower)) changed.set(lower, flag)
+  }
+  return changed
 }

@@ -3,6 +3,7 @@
 import { parseAddressList } from '../mime/address.ts'
 import { decodeWords } from '../mime/encoded-words.ts'
 import { fieldText, type HeaderField, readHeaders } from '../mime/headers.ts'
+import type { Part } from '../mime/message.ts'
 import { declaredCharset } from '../mime/structure.ts'
 import { type BodyForm, bodyOf, type FilteredMessage } from './body.ts'
 import { octets } from './encoded.ts'
@@ -21,6 +22,7 @@ export class MessageView {
   readonly #parts = new Map<string, SieveValue[]>()
   readonly #bodies = new Map<string, SieveValue[]>()
 
+  readonly #ofParts = new Map<Part, MessageView>()
   #original: MessageView | null = null
 
   constructor(mail: FilteredMessage) {
@@ -33,6 +35,17 @@ export class MessageView {
     edited.#fields = Map.groupBy(fields, (field) => field.name)
     edited.#original = this.#original ?? this
     return edited
+  }
+
+  /** The header of a part, as a message without a body; the message itself for its root. */
+  ofPart(part: Part): MessageView {
+    const { bytes, root } = this.message
+    if (part === root) return this
+    if (this.#original !== null) return this.#original.ofPart(part)
+    return cached(this.#ofParts, part, () => {
+      const header = bytes.subarray(part.headerStart, part.bodyStart)
+      return new MessageView({ bytes: header, root: null, text: '' })
+    })
   }
 
   has(name: string): boolean {
@@ -121,7 +134,7 @@ export function fieldAt<T>(all: readonly T[], { index, fromLast }: FieldIndex): 
   return index < 1 ? undefined : all[fromLast ? all.length - index : index - 1]
 }
 
-function cached<T>(known: Map<string, T>, key: string, make: () => T): T {
+function cached<K, T>(known: Map<K, T>, key: K, make: () => T): T {
   const found = known.get(key)
   if (found !== undefined) return found
   const made = make()

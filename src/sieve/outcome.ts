@@ -1,7 +1,7 @@
 // Input and outcome of a script run for one message.
 
 import type { HeaderEdits } from './header-edits.ts'
-import type { ScriptVacation } from './script.ts'
+import type { ScriptNotification, ScriptVacation } from './script.ts'
 import { levelAnswer } from './spam-level.ts'
 
 /** The script of one recipient. */
@@ -21,6 +21,9 @@ export type FilingTarget = { kind: 'default' } | { kind: 'folder'; path: string;
 /** Redirects of one run: also what ManageSieve announces (RFC 5804 §1.7). */
 export const REDIRECTS_MAX = 5
 
+/** Addresses that one message notifies (RFC 5435 §8). */
+export const NOTIFICATIONS_MAX = 5
+
 /** The outcome of a script for a message. */
 export interface SieveOutcome {
   /** Empty: no copy is stored. */
@@ -32,6 +35,8 @@ export interface SieveOutcome {
   reject?: string
   /** The automatic reply it asks for. Absent without one. */
   vacation?: ScriptVacation
+  /** Notifications of the message (RFC 5435), one for each address; at most NOTIFICATIONS_MAX. Absent without any. */
+  notifications?: ScriptNotification[]
   /** Why the script was aborted, one sentence; the message then goes to the default folder. */
   error: string | null
   /** What the script changes in the header. Absent when nothing. */

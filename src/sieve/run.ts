@@ -1,23 +1,19 @@
 // Runs a script on a message and returns the outcome, without side effects (RFC 5228 2.10).
 
-import { hash } from 'node:crypto'
+import type { Part } from '../mime/message.ts'
+import { Actions } from './actions.ts'
+import { within } from './body.ts'
 import { SieveRuntimeError } from './errors.ts'
-import { flagsIn, keywordsFor } from './flags.ts'
+import { byLowerCase, changedFlags, type FlagSet, flagsIn } from './flags.ts'
 import { HeaderEditor } from './header-edits.ts'
 import { matchesAny, matchesCount } from './match.ts'
 import { fieldAt, type MessageView } from './message-view.ts'
 import { WorkMeter } from './meter.ts'
-import {
-  type FilingTarget,
-  failedOutcome,
-  QUESTIONS_MAX,
-  REDIRECTS_MAX,
-  type SieveOutcome,
-  type TrackedId,
-} from './outcome.ts'
-import type { DeletedHeader, DuplicateTest, ScriptVacation, SieveProgram, SieveStep, SieveTest } from './script.ts'
+import { viewsOf } from './mime-parts.ts'
+import { type FilingTarget, failedOutcome, type SieveOutcome } from './outcome.ts'
+import { Questions, Undecided } from './questions.ts'
+import type { DeletedHeader, DuplicateTest, MimeScope, SieveProgram, SieveStep, SieveTest } from './script.ts'
 import { countOf, type SourceContext, valuesOf } from './sources.ts'
-import { askedLevel, idQuestions } from './spam-level.ts'
 import { ScriptVariables } from './variables.ts'
 
 /** What is the same for the scripts of all recipients. */
@@ -39,14 +35,10 @@ export interface ScriptContext extends ScriptArrival {
   included?: (name: string) => SieveProgram | null | undefined
 }
 
-/** Maximum folders of one message (docs/design/mailbox.md §3, RFC 5228 2.10.4). */
-export const TARGETS_MAX = 10
 /** RFC 6609 §3.2: includes within each other, and all of a run. */
 export const INCLUDE_DEPTH_MAX = 10
 export const INCLUDES_MAX = 50
 const NO_ITEMS: ReadonlyMap<string, string> = new Map()
-/** Characters of a digest, in hexadecimal. */
-const ID_LENGTH = 32
 
 /** Never throws because of the script or the message. */
 export function runScript(
@@ -74,16 +66,6 @@ export function runScript(
   }
 }
 
-/** The script asks whether an id was seen, or how much spam the message is, and nothing is assumed yet. */
-class Undecided extends Error {
-  readonly id: string
-
-  constructor(id: string) {
-    super('Undecided.')
-    this.id = id
-  }
-}
-
 type FlagStep = SieveStep & { do: 'flags' }
 
 /** One script of a run: the first one, or one that is included. */
@@ -97,63 +79,39 @@ class Run {
   #view: MessageView
   readonly #context: ScriptContext
   readonly #meter: WorkMeter
-  readonly #answers: ReadonlyMap<string, boolean>
+  readonly #questions: Questions
+  readonly #actions = new Actions()
   readonly #globals = new Map<string, string>()
   readonly #included = new Set<string>()
   /** By name: a script does not include itself. */
   readonly #active: string[] = []
-  readonly #ids = new Map<string, TrackedId>()
   #frame: Frame = { variables: new ScriptVariables(this.#globals), hasReturned: false, depth: 0 }
   #includes = 0
   #editor: HeaderEditor | null = null
-  #vacation: ScriptVacation | null = null
-  #rejection: string | null = null
-  #implicitKeep = true
+  /** Of the innermost loop (RFC 5703 §3). */
+  #part: Part | null = null
+  /** The loop that ends, by its name; null for the innermost one, undefined while none does. */
+  #broken: string | null | undefined
   #stopped = false
-  /** Flags as written, by their lower-case form. */
   #flags = new Map<string, string>()
-  /** Addresses by their lower-case form: a message goes to each once. */
-  readonly #redirects = new Map<string, string>()
-  /** Each target once; its flags are those of the last action that named it (RFC 5232 3). */
-  readonly #targets = new Map<string, { target: FilingTarget; flags: string[] }>()
 
   constructor(view: MessageView, context: ScriptContext, meter: WorkMeter, answers: ReadonlyMap<string, boolean>) {
     this.#view = view
     this.#context = context
     this.#meter = meter
-    this.#answers = answers
+    this.#questions = new Questions(answers)
   }
 
   all({ steps }: SieveProgram): SieveOutcome {
     this.#run(steps)
-    if (this.#rejection !== null) return this.#refused(this.#rejection)
-    if (this.#implicitKeep) this.#put({ kind: 'default' }, null)
-    const filed = [...this.#targets.values()]
+    if (this.#actions.implicitKeep) this.#put({ kind: 'default' }, null)
     const edits = this.#editor?.edits ?? null
-    // Keywords belong to the message, not to its folders.
-    return {
-      targets: filed.map(({ target }) => target),
-      keywords: keywordsFor(filed.flatMap(({ flags }) => flags)),
-      ...(this.#redirects.size > 0 ? { redirects: [...this.#redirects.values()] } : {}),
-      ...(this.#vacation === null ? {} : { vacation: this.#vacation }),
-      ...(edits === null ? {} : { edits }),
-      ...(this.#ids.size > 0 ? { ids: [...this.#ids.values()] } : {}),
-      error: null,
-    }
-  }
-
-  /** RFC 5429 §2.4: a message is refused, or something else is done with it. */
-  #refused(reject: string): SieveOutcome {
-    if (this.#targets.size + this.#redirects.size > 0 || this.#vacation !== null) {
-      throw new SieveRuntimeError('A script cannot refuse a message that it files, redirects or answers.')
-    }
-    const ids = this.#ids.size > 0 ? { ids: [...this.#ids.values()] } : {}
-    return { targets: [{ kind: 'default' }], keywords: [], reject, ...ids, error: null }
+    return this.#actions.outcome({ ...(edits === null ? {} : { edits }), ...this.#questions.remembered })
   }
 
   #run(steps: readonly SieveStep[]): void {
     for (const step of steps) {
-      if (this.#stopped || this.#frame.hasReturned) return
+      if (this.#stopped || this.#frame.hasReturned || this.#broken !== undefined) return
       this.#meter.spend(1)
       this.#step(step)
     }
@@ -172,19 +130,19 @@ class Run {
         else this.#setFlagVariable(step.variable, step)
         break
       case 'discard':
-        this.#implicitKeep = false
+        this.#actions.implicitKeep = false
         break
       case 'keep':
-        this.#implicitKeep = false
+        this.#actions.implicitKeep = false
         this.#put({ kind: 'default' }, step.flags)
         break
       case 'redirect':
-        if (!step.copy) this.#implicitKeep = false
-        this.#redirect(step.address)
+        if (!step.copy) this.#actions.implicitKeep = false
+        this.#actions.redirect(step.address)
         break
       case 'fileinto':
         // RFC 3894 3: ":copy" keeps the implicit keep.
-        if (!step.copy) this.#implicitKeep = false
+        if (!step.copy) this.#actions.implicitKeep = false
         this.#put(
           {
             kind: 'folder',
@@ -221,14 +179,19 @@ class Run {
       case 'error':
         throw new SieveRuntimeError(`The script says: ${step.message}`.slice(0, 300))
       case 'vacation':
-        // RFC 5230 §4.7.
-        if (this.#vacation !== null) throw new SieveRuntimeError('A script can use "vacation" once.')
-        this.#vacation = step.vacation
+        this.#actions.answer(step.vacation)
+        break
+      case 'notify':
+        this.#actions.notify(step.notification)
         break
       case 'reject':
-        if (this.#rejection !== null) throw new SieveRuntimeError('A script can refuse a message once.')
-        this.#rejection = step.reason
-        this.#implicitKeep = false
+        this.#actions.reject(step.reason)
+        break
+      case 'foreverypart':
+        this.#forEveryPart(step)
+        break
+      case 'break':
+        this.#broken = step.name
         break
       case 'addheader':
         this.#edit((editor) => editor.add(step.name, step.value, step.last))
@@ -238,6 +201,21 @@ class Run {
         break
       default:
     }
+  }
+
+  /** RFC 5703 §3: a loop within a loop looks at the parts within the current part. */
+  #forEveryPart({ name, steps }: SieveStep & { do: 'foreverypart' }): void {
+    const outer = this.#part
+    const around = outer ?? this.#view.message.root
+    const parts = around === null ? [] : [...within(around)].slice(outer === null ? 0 : 1)
+    for (const part of parts) {
+      this.#meter.spend(1)
+      this.#part = part
+      this.#run(steps)
+      if (this.#stopped || this.#frame.hasReturned || this.#broken !== undefined) break
+    }
+    this.#part = outer
+    if (this.#broken === null || this.#broken === name) this.#broken = undefined
   }
 
   #expand(text: string): string {
@@ -255,43 +233,27 @@ class Run {
     if (program === null) throw new SieveRuntimeError(`The included script "${name}" is not valid.`)
     if (this.#active.includes(name)) throw new SieveRuntimeError(`The script "${name}" includes itself.`)
     const outer = this.#frame
+    const part = this.#part
     if (outer.depth >= INCLUDE_DEPTH_MAX || ++this.#includes > INCLUDES_MAX) {
       throw new SieveRuntimeError('Too many scripts are included.')
     }
     this.#included.add(name)
     this.#active.push(name)
     this.#frame = { variables: new ScriptVariables(this.#globals), hasReturned: false, depth: outer.depth + 1 }
+    this.#part = null
     this.#run(program.steps)
+    this.#part = part
     this.#frame = outer
     this.#active.pop()
   }
 
   #put(target: FilingTarget, flags: string[] | null): void {
-    const key = target.kind === 'default' ? '' : JSON.stringify([target.path, target.id])
-    const known = this.#targets.get(key)?.target
-    const create = target.kind === 'folder' && (target.create || (known?.kind === 'folder' && known.create))
-    const merged: FilingTarget = target.kind === 'folder' ? { ...target, create } : target
-    this.#targets.set(key, { target: merged, flags: flags ?? [...this.#flags.values()] })
-    if (this.#targets.size > TARGETS_MAX)
-      throw new SieveRuntimeError(`A message can be filed into at most ${TARGETS_MAX} folders.`)
+    this.#actions.put(target, flags ?? [...this.#flags.values()])
   }
 
-  #redirect(address: string): void {
-    this.#redirects.set(address.toLowerCase(), address)
-    // RFC 5228 §4.2: a limit is checked, so that a script cannot multiply messages.
-    if (this.#redirects.size > REDIRECTS_MAX)
-      throw new SieveRuntimeError(`A message can be redirected to at most ${REDIRECTS_MAX} addresses.`)
-  }
-
-  #changedFlags(before: ReadonlyMap<string, string>, { how, flags }: FlagStep): Map<string, string> {
+  #changedFlags(before: FlagSet, { how, flags }: FlagStep): Map<string, string> {
     this.#meter.spend(flags.length + before.size)
-    const changed = new Map(how === 'set' ? [] : before)
-    for (const flag of flags) {
-      const lower = flag.toLowerCase()
-      if (how === 'remove') changed.delete(lower)
-      else if (!changed.has(lower)) changed.set(lower, flag)
-    }
-    return changed
+    return changedFlags(before, how, flags)
   }
 
   /** RFC 5232 §3: flags in a variable, with spaces between them. */
@@ -338,7 +300,7 @@ class Run {
       case 'any':
         return test.tests.some((one) => this.#holds(one))
       case 'exists':
-        return test.names.every((name) => this.#view.has(name))
+        return test.names.every((name) => this.#views(test.mime).some((view) => view.has(name)))
       case 'size': {
         const { length } = this.#view.message.bytes
         return test.over ? length > test.limit : length < test.limit
@@ -364,26 +326,15 @@ class Run {
     return matchesAny(valuesOf(source, context), match, this.#meter, source.of === 'body' ? undefined : onWildcards)
   }
 
-  /** RFC 7352 §3: an id is remembered when the script ends well. */
-  #isDuplicate({ handle, by, seconds, last }: DuplicateTest): boolean {
-    const value = 'id' in by ? by.id : this.#view.header(by.header)[0]?.octets
-    if (value === undefined) return false
-    const kind = 'id' in by ? 'id' : `header ${by.header}`
-    const id = hash('sha256', [handle, kind, value].join('\n')).slice(0, ID_LENGTH)
-    const seen = this.#answers.get(id)
-    if (seen === undefined) {
-      if (idQuestions(this.#answers) >= QUESTIONS_MAX)
-        throw new SieveRuntimeError(`A script can ask for at most ${QUESTIONS_MAX} ids of a message.`)
-      throw new Undecided(id)
-    }
-    if (!seen || last) this.#ids.set(id, { id, seconds })
-    return seen
+  #isDuplicate(test: DuplicateTest): boolean {
+    const { by } = test
+    return this.#questions.isDuplicate(test, 'id' in by ? by.id : this.#view.header(by.header)[0]?.octets)
   }
 
-  #spamLevel(): number {
-    const asked = askedLevel(this.#answers)
-    if ('ask' in asked) throw new Undecided(asked.ask)
-    return asked.level
+  #views(scope: MimeScope | undefined): readonly MessageView[] {
+    const views = viewsOf(this.#view, this.#part, scope)
+    this.#meter.spend(views.length)
+    return views
   }
 
   get #sources(): SourceContext {
@@ -391,11 +342,8 @@ class Run {
     const { variables } = this.#frame
     const flags = (names: readonly string[] | null) =>
       names === null ? this.#flags.values() : byLowerCase(flagsIn(names.map((name) => variables.get(name)))).values()
-    const spamLevel = () => this.#spamLevel()
-    return { view: this.#view, meter: this.#meter, mailFrom, rcptTo, receivedAt, environment, spamLevel, flags }
+    const spamLevel = () => this.#questions.spamLevel()
+    const views = (scope: MimeScope | undefined) => this.#views(scope)
+    return { view: this.#view, views, meter: this.#meter, mailFrom, rcptTo, receivedAt, environment, spamLevel, flags }
   }
-}
-
-function byLowerCase(flags: readonly string[]): Map<string, string> {
-  return new Map(flags.map((flag) => [flag.toLowerCase(), flag]))
 }

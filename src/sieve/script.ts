@@ -22,10 +22,20 @@ export interface FieldIndex {
   fromLast: boolean
 }
 
+/** A part of a structured MIME field: of its value, or the values of parameters (lower-case names; RFC 5703 §4.1). */
+export type MimeElement = 'type' | 'subtype' | 'contenttype' | { params: string[] }
+
+/** The MIME parts whose headers a test looks at: the current one, or it and all parts within it (RFC 5703 §4). */
+export interface MimeScope {
+  anyChild: boolean
+  /** Of tests of `header` only; null: the whole value. */
+  element: MimeElement | null
+}
+
 /** The values a test compares. Field names are in lower case. */
 export type SieveSource =
-  | { of: 'header'; names: string[]; at?: FieldIndex }
-  | { of: 'address'; names: string[]; part: SieveAddressPart; at?: FieldIndex }
+  | { of: 'header'; names: string[]; at?: FieldIndex; mime?: MimeScope }
+  | { of: 'address'; names: string[]; part: SieveAddressPart; at?: FieldIndex; mime?: MimeScope }
   | { of: 'envelope'; ends: ('from' | 'to')[]; part: SieveAddressPart }
   | { of: 'body'; form: BodyForm }
   /** `variables`: names of variables with flags; null for the flags of the message. */
@@ -55,7 +65,7 @@ export type SieveTest =
   | { is: 'constant'; value: boolean; isAbsent?: boolean }
   | { is: 'not'; test: SieveTest }
   | { is: 'all' | 'any'; tests: SieveTest[] }
-  | { is: 'exists'; names: string[] }
+  | { is: 'exists'; names: string[]; mime?: MimeScope }
   | { is: 'size'; over: boolean; limit: number }
   | { is: 'folders'; names: string[] }
   | { is: 'duplicate'; test: DuplicateTest }
@@ -89,10 +99,26 @@ export interface ScriptVacation {
   handle: string
 }
 
+/** A message to an address that a script asks for (RFC 5435). */
+export interface ScriptNotification {
+  to: string[]
+  /** The author that the script asks for; null: the mailbox. */
+  from: string | null
+  importance: 1 | 2 | 3
+  /** Null: a quotation of the subject of the message. */
+  subject: string | null
+  /** Null: the author and the subject of the message. */
+  body: string | null
+}
+
 export type SieveStep =
   /** The branches from "if" to "else"; the test of an "else" is null. */
   | { do: 'choose'; branches: { test: SieveTest | null; steps: SieveStep[] }[] }
   | { do: 'stop' | 'discard' | 'return' }
+  /** RFC 5703 §3. */
+  | { do: 'foreverypart'; name: string | null; steps: SieveStep[] }
+  /** `name`: of the loop that it ends; null for the innermost one. */
+  | { do: 'break'; name: string | null }
   | { do: 'keep'; flags: string[] | null }
   /** `folderId`: of the folder that is taken where it exists (RFC 9042). */
   | { do: 'fileinto'; folder: string; folderId?: string; copy: boolean; create: boolean; flags: string[] | null }
@@ -103,6 +129,7 @@ export type SieveStep =
   | { do: 'include'; name: string; once: boolean; optional: boolean }
   | { do: 'vacation'; vacation: ScriptVacation }
   | { do: 'reject'; reason: string }
+  | { do: 'notify'; notification: ScriptNotification }
   | { do: 'error'; message: string }
   | { do: 'addheader'; name: string; value: string; last: boolean }
   | { do: 'deleteheader'; header: DeletedHeader }

@@ -3,7 +3,8 @@
 import { dateIn, datePart } from './dates.ts'
 import { addressValue, fieldAt, type MessageView } from './message-view.ts'
 import type { WorkMeter } from './meter.ts'
-import type { SieveSource } from './script.ts'
+import { elementsOf } from './mime-parts.ts'
+import type { MimeScope, SieveSource } from './script.ts'
 import { SieveValue } from './value.ts'
 
 /** What is known when a script runs. */
@@ -19,16 +20,19 @@ export interface SourceContext {
   spamLevel(): number
   /** Those of the message, or those in variables. */
   flags(variables: readonly string[] | null): Iterable<string>
+  /** The headers that a test looks at: of the message, or of MIME parts. */
+  views(scope: MimeScope | undefined): readonly MessageView[]
   meter: WorkMeter
 }
 
 /** RFC 5231 §4.2. */
 export function countOf(source: SieveSource, context: SourceContext): number {
   if (source.of === 'address') {
-    const { at, names } = source
-    const { view } = context
-    const count = (name: string) => (at ? view.addressesAt(name, 'all', at).length : view.countAddresses(name))
-    return names.reduce((sum, name) => sum + count(name), 0)
+    const { at, names, mime } = source
+    const counts = context.views(mime).flatMap((view) => {
+      return names.map((name) => (at ? view.addressesAt(name, 'all', at).length : view.countAddresses(name)))
+    })
+    return counts.reduce((sum, count) => sum + count, 0)
   }
   // The null sender does not count as an address.
   if (source.of === 'envelope') return source.ends.filter((end) => envelopeAddress(context, end) !== '').length
@@ -41,11 +45,13 @@ export function* valuesOf(source: SieveSource, context: SourceContext): Generato
   const { view, meter } = context
   switch (source.of) {
     case 'header':
-      for (const name of source.names) yield* source.at ? view.headerAt(name, source.at) : view.header(name)
+      yield* headerValues(source, context)
       return
     case 'address':
-      for (const name of source.names) {
-        yield* source.at ? view.addressesAt(name, source.part, source.at) : view.addresses(name, source.part)
+      for (const one of context.views(source.mime)) {
+        for (const name of source.names) {
+          yield* source.at ? one.addressesAt(name, source.part, source.at) : one.addresses(name, source.part)
+        }
       }
       return
     case 'envelope':
@@ -76,6 +82,17 @@ export function* valuesOf(source: SieveSource, context: SourceContext): Generato
     }
     default:
       yield* view.body(source.form, meter)
+  }
+}
+
+function* headerValues(source: SieveSource & { of: 'header' }, context: SourceContext): Generator<SieveValue> {
+  const { names, at, mime } = source
+  for (const view of context.views(mime)) {
+    for (const name of names) {
+      const values = at ? view.headerAt(name, at) : view.header(name)
+      if (mime === undefined) yield* values
+      else for (const value of values) yield* elementsOf(name, value, mime.element, context.meter)
+    }
   }
 }
 

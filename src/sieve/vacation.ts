@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { parseMailbox } from '../mime/address.ts'
+import { quotedSubject } from '../mime/one-line.ts'
 import type { ArgumentValue, ParsedArguments, ScriptChecker, TagRule } from './arguments.ts'
 import { textOf } from './encoded.ts'
 import type { ScriptVacation, SieveStep } from './script.ts'
@@ -10,6 +11,8 @@ import type { ScriptVacation, SieveStep } from './script.ts'
 const DAYS_DEFAULT = 7
 const DAYS_MAX = 30
 const SUBJECT_MAX = 255
+/** Characters of a subject with values of variables. */
+const QUOTED_MAX = 120
 const REASON_MAX = 65_536
 const ADDRESSES_MAX = 100
 /** Characters of a digest, in hexadecimal. */
@@ -27,7 +30,9 @@ export const VACATION_TAGS: Readonly<Record<string, TagRule>> = {
 /** @returns null when something is wrong, which was reported to the checker */
 export function vacationStep({ tags, positional }: ParsedArguments, checker: ScriptChecker): SieveStep | null {
   const reason = textIn(positional[0]!, REASON_MAX, 'The text of the answer', checker)
-  const subject = tags.has('subject') ? textIn(tags.get('subject')!, SUBJECT_MAX, 'The subject', checker) : null
+  const written = tags.has('subject') ? textIn(tags.get('subject')!, SUBJECT_MAX, 'The subject', checker) : null
+  // Values of variables are the words of strangers: a subject of ours has no links of theirs.
+  const subject = written !== null && checker.isExpanded ? quotedSubject(written, QUOTED_MAX) : written
   const author = tags.get('from')
   const from = author === undefined ? null : (parseMailbox(addressIn(author.strings[0]!))?.email ?? undefined)
   if (from === undefined) checker.wrong(author!.at, 'The author (":from") is not an address.')

@@ -91,9 +91,15 @@ export const MODIFIERS: ReadonlyMap<string, { precedence: number; apply(value: s
   ['lowerfirst', { precedence: 30, apply: (value: string) => lower(value.slice(0, 1)) + value.slice(1) }],
   ['upperfirst', { precedence: 30, apply: (value: string) => upper(value.slice(0, 1)) + value.slice(1) }],
   ['quotewildcard', { precedence: 20, apply: (value: string) => value.replace(/[*?\\]/g, '\\$&') }],
+  // RFC 5435 §6: the unreserved characters of RFC 3986 stay.
+  ['encodeurl', { precedence: 15, apply: (value: string) => value.replace(/[^A-Za-z0-9._~-]/g, percentEncoded) }],
   // In characters, not octets.
   ['length', { precedence: 10, apply: (value: string) => String([...Buffer.from(value, 'latin1').toString()].length) }],
 ])
+
+function percentEncoded(octet: string): string {
+  return `%${octet.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
+}
 
 /** ASCII letters only: values are octets. */
 function lower(value: string): string {

@@ -32,6 +32,7 @@ import { Imports } from './mailbox/imports.ts'
 import { Purge, type PurgeStep } from './mailbox/purge.ts'
 import { Quotas } from './mailbox/quotas.ts'
 import { ScriptIds } from './mailbox/script-ids.ts'
+import { ScriptNotifications } from './mailbox/script-notifications.ts'
 import { SentCopies } from './mailbox/sent-copies.ts'
 import { SentLinks } from './mailbox/sent-links.ts'
 import { Submissions } from './mailbox/submissions.ts'
@@ -114,6 +115,8 @@ interface StoreDelivery {
   forwarded: Forwarded
   /** Vacation responses. */
   vacations: Vacations
+  /** Notifications that scripts ask for. */
+  notifications: ScriptNotifications
 }
 
 /** What the store knows of messages that a mailbox sends. */
@@ -190,6 +193,7 @@ export function openStore(deps: StoreDeps): Store {
   const identities = new Identities({ db, clock, accounts, changes })
   const quotas = new Quotas({ db, clock, accounts, changes })
   const scriptIds = new ScriptIds()
+  const notifications = new ScriptNotifications({ accounts })
   const vacations = new Vacations({ db, clock, accounts, identities, scriptIds })
   const erased = new ErasedContents(blobs)
   const edits = new MessageEdits({ db, clock, accounts, folders, changes, erased })
@@ -202,7 +206,16 @@ export function openStore(deps: StoreDeps): Store {
   const drafts = new Drafts({ db, clock, accounts, folders, changes, edits, names })
   const forwarded = new Forwarded()
   const owners = { accounts, folders, changes, uploads, submissions, removed, identities, quotas, sentHours }
-  const steps = purgeSteps({ ...owners, vacations, forwarded, scriptIds, subscribedNames, annotations, deliverer })
+  const steps = purgeSteps({
+    ...owners,
+    vacations,
+    forwarded,
+    scriptIds,
+    notifications,
+    subscribedNames,
+    annotations,
+    deliverer,
+  })
   return {
     accounts,
     blobs,
@@ -231,7 +244,7 @@ export function openStore(deps: StoreDeps): Store {
     },
     delivery: {
       deliver: (message, targets, record) => deliverer.deliver(message, targets, record),
-      ...{ scriptIds, forwarded, vacations },
+      ...{ scriptIds, forwarded, vacations, notifications },
     },
     sending: {
       ...{ submissions, identities, quotas },
@@ -272,6 +285,7 @@ interface PurgeOwners extends AccountOwners {
   vacations: Vacations
   forwarded: Forwarded
   scriptIds: ScriptIds
+  notifications: ScriptNotifications
   subscribedNames: SubscribedNames
   annotations: Annotations
   deliverer: Deliverer
@@ -280,7 +294,7 @@ interface PurgeOwners extends AccountOwners {
 /** Each part erases its own rows of a purged account; rows that others refer to come later. */
 function purgeSteps(parts: PurgeOwners): PurgeStep[] {
   const { accounts, folders, changes, uploads, submissions, deliverer, identities, quotas } = parts
-  const { sentHours, vacations, forwarded, scriptIds, subscribedNames, annotations, removed } = parts
+  const { sentHours, vacations, forwarded, scriptIds, notifications, subscribedNames, annotations, removed } = parts
   return [
     purgeMessages,
     (tx, account, limit) => removed.purgeIn(tx, account, limit),
@@ -301,6 +315,7 @@ function purgeSteps(parts: PurgeOwners): PurgeStep[] {
     (tx, account, limit) => vacations.purgeIn(tx, account, limit),
     (tx, account, limit) => forwarded.purgeIn(tx, account, limit),
     (tx, account, limit) => scriptIds.purgeIn(tx, account, limit),
+    (tx, account, limit) => notifications.purgeIn(tx, account, limit),
     (tx, account, limit) => changes.purgeIn(tx, account, limit),
     (tx, account) => accounts.purgeIn(tx, account),
   ]

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { FolderJson } from '../../src/api/schemas/folder.ts'
+import { NOTIFICATIONS_PER_SOURCE } from '../../src/store/mailbox/script-notifications.ts'
 import { data, receive } from '../api/expect.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
@@ -413,6 +414,76 @@ test('a script files by the id of a folder, whatever it is called, and by its na
   )
   const [renamed] = (await found(box)).filter(({ subject }) => subject === 'renamed')
   assert.equal(renamed!.keywords, '$there')
+})
+
+const NOTIFY = [
+  'require ["enotify", "variables", "fileinto", "foreverypart", "mime"];',
+  'if header :matches "subject" "*" { set :encodeurl "about" "${1}"; }',
+]
+
+/** The messages of a mailbox as they are stored and shown, oldest first. */
+async function textsIn(box: Box): Promise<string[]> {
+  const listed = '/mailbox/messages?sort_direction=asc&limit=100'
+  const messages = data<Json[]>(await appliance.get(listed, box.key))
+  return Promise.all(
+    messages.map(async ({ id }) => {
+      const { raw } = data<Json>(await appliance.get(`/mailbox/messages/${id}/raw`, box.key))
+      return Buffer.from(raw, 'base64')
+        .toString()
+        .replace(/\r\n[ \t]/g, ' ')
+    }),
+  )
+}
+
+test('a script notifies an address, in the name of the mailbox and without the links of strangers', async () => {
+  const watch = await team.mailbox(`watch${count++}@in.test`)
+  const box = await mailbox(
+    [
+      ...NOTIFY,
+      `if header :contains "subject" "deploy" { notify :importance "1" :from "boss@in.test" "mailto:${watch.email}"; }`,
+      `else { notify :message "Mail: \${1}" "mailto:${watch.email}?body=About%20\${about}&to=evil%40out.test"; stop; }`,
+      'foreverypart { if header :mime :param "filename" :matches "content-disposition" "*.log" { fileinto "Archive"; } }',
+    ].join('\n'),
+  )
+  await arrive(box, { subject: 'deploy finished, see https://bad.example/x' })
+  await arrive(box, { subject: 'hello www.bad.example & more' })
+  await appliance.settle()
+  const [first, second, ...more] = await textsIn(watch)
+  assert.deepEqual(more, [])
+  for (const line of [
+    new RegExp(`^From: ${box.email}\r$`, 'm'),
+    /^Shown: New message: deploy finished, see …\r$/m,
+    /^Importance: high\r$/m,
+    new RegExp(`^Auto-Submitted: auto-notified; owner-email="${box.email}"\r$`, 'm'),
+    /^Return-Path: <>\r$/m,
+    /^From: bob@out\.test$/m,
+  ]) {
+    assert.match(first!, line)
+  }
+  assert.match(second!, /^Shown: Mail: hello … & more\r$/m)
+  assert.match(second!, /^About hello … & more$/m)
+  assert.ok(!`${first}${second}`.includes('bad.example'))
+})
+
+test('nothing automatic, no spam and no loop notifies anyone, and a sender has a share of the day', async () => {
+  const watch = await team.mailbox(`watch${count++}@in.test`)
+  const box = await mailbox(`${NOTIFY[0]} notify "mailto:${watch.email}"; discard;`)
+  // Its own notifications come back to it.
+  await script(watch, `${NOTIFY[0]} notify "mailto:${box.email}"; notify "mailto:${watch.email}";`)
+  await arrive(box, { subject: 'automatic', more: ['Auto-Submitted: auto-generated'] })
+  await arrive(box, { subject: 'forged', from: 'bob@junk.test' })
+  await appliance.settle()
+  assert.deepEqual(await found(watch), [])
+  for (let n = 0; n < NOTIFICATIONS_PER_SOURCE + 2; n++) await arrive(box, { subject: `n${n}` })
+  await arrive(box, { subject: 'other', from: 'ann@plain.example' })
+  await appliance.settle()
+  const subjects = (await found(watch)).map(({ subject }) => subject)
+  assert.deepEqual([subjects.length, subjects.at(-1)], [NOTIFICATIONS_PER_SOURCE + 1, 'New message: other'])
+  assert.deepEqual(await found(box), [])
+  clock.leap(86_400_000)
+  await arrive(box, { subject: 'next day' })
+  await appliance.settle()
+  assert.equal((await found(watch)).at(-1)!.subject, 'New message: next day')
 })
 
 test('an included script counts as it is now', async () => {

@@ -118,6 +118,8 @@ async function useByMailPrograms(appliance: TestAppliance, boxes: readonly Box[]
       const note = new Map([['/private/comment', Buffer.from('Note')]])
       for (const folder of [null, inbox]) store.programs.annotations.change(tx, account, folder, note)
       const content = new Uint8Array(32)
+      const notified = [account.n, 'else.test', 'a@else.test', 'Subject', clock.now()]
+      tx.run('INSERT INTO script_notifications VALUES (NULL, ?, ?, NULL, ?, ?, ?)', notified)
       store.delivery.scriptIds.record(tx, account, [{ id: '00ff', seconds: 10_000_000 }], clock.now())
       store.delivery.forwarded.record(tx, account, {
         messageId: 'a@else.test',
@@ -167,7 +169,16 @@ function contentsOf(appliance: TestAppliance, account: number): Uint8Array[] {
 
 /** Tables of which rows of every mailbox end within the 30 days of the test. */
 const EXPIRE = [
-  ...['kept_contents', 'events', 'mail_counts', 'vacation_senders', 'sessions', 'sign_ins', 'removed_messages'],
+  ...[
+    'kept_contents',
+    'events',
+    'mail_counts',
+    'vacation_senders',
+    'script_notifications',
+    'sessions',
+    'sign_ins',
+    'removed_messages',
+  ],
 ]
 
 test('nothing of a mailbox remains in any table, and its neighbour is unchanged', async (t) => {

@@ -31,7 +31,7 @@ test('the greeting and STARTTLS announce what there is; no sign-in before TLS', 
   const before = capabilities(greeting.lines)
   assert.deepEqual(
     [...before.keys()],
-    ['IMPLEMENTATION', 'SASL', 'SIEVE', 'STARTTLS', 'MAXREDIRECTS', 'UNAUTHENTICATE', 'VERSION'],
+    ['IMPLEMENTATION', 'SASL', 'SIEVE', 'NOTIFY', 'STARTTLS', 'MAXREDIRECTS', 'UNAUTHENTICATE', 'VERSION'],
   )
   assert.deepEqual([before.get('SASL'), before.get('MAXREDIRECTS'), before.get('VERSION')], ['""', '"5"', '"1.0"'])
   assert.match(before.get('SIEVE')!, /^"fileinto envelope .*comparator-i;ascii-numeric"$/)
@@ -164,11 +164,11 @@ test('scopes, gates and the suspension of a mailbox as in the REST API', async (
   await using writer = await signedIn(await weak('mailbox.read', 'mailbox.write'))
   assert.match(
     (await writer.askWith('PUTSCRIPT "a"', 'redirect "a@else.test";')).end,
-    /^NO "A script with redirect sends/,
+    /^NO "A script with redirect or notify sends/,
   )
   await using owner = await signedIn()
   assert.match((await owner.askWith('PUTSCRIPT "a"', 'redirect "a@else.test";')).end, /^OK /)
-  assert.match(await end(writer, 'SETACTIVE "a"'), /^NO "A script with redirect sends/)
+  assert.match(await end(writer, 'SETACTIVE "a"'), /^NO "A script with redirect or notify sends/)
   const { MAILBOX_GATED: gated } = appliance.app.config
   gated.push('filter_script_writes')
   assert.match(await end(owner, 'SETACTIVE "a"'), /^NO "The operator/)

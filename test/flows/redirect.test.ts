@@ -346,7 +346,7 @@ test('a key that may not send does not get at a redirect by including, or by nam
   data(await create(weak, 'outer', 'require "include"; include :optional "inner";', true), 201)
   denied(await create(weak, 'inner', include))
   await using program = await SieveClient.signedIn(appliance, box.email, weak)
-  const refused = /^NO "A script with redirect sends/
+  const refused = /^NO "A script with redirect or notify sends/
   assert.match((await program.ask('RENAMESCRIPT "away" "inner"')).end, refused)
   assert.match((await program.ask('RENAMESCRIPT "new" "inner"')).end, refused)
   await arrives(box)

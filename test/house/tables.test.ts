@@ -80,6 +80,7 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['vacation_due', 'src/store/mailbox/vacations.ts'],
   ['forwarded', 'src/store/mailbox/forwarded.ts'],
   ['script_ids', 'src/store/mailbox/script-ids.ts'],
+  ['script_notifications', 'src/store/mailbox/script-notifications.ts'],
   ['operator_keys', 'src/directory/keys/operator-keys.ts'],
   ['dkim_keys', 'src/directory/domains/dkim-keys.ts'],
   ['members', 'src/people/'],

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -42,6 +42,43 @@ const MAILS = [
     'and more',
   ],
   ['Subject: none', 'X-Spam-Level: 3', '', ''],
+  [
+    'From: Ann <ann@out.test>',
+    'To: ken@example.com',
+    'Subject: parts',
+    'X-Spam-Level: 3',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary=AA',
+    '',
+    '--AA',
+    'Content-Type: multipart/alternative; boundary=BB',
+    '',
+    '--BB',
+    'Content-Type: text/plain; charset=utf-8',
+    '',
+    'hello',
+    '--BB',
+    'Content-Type: text/html',
+    '',
+    '<b>hello</b>',
+    '--BB--',
+    '--AA',
+    'Content-Type: application/octet-stream; name="a.exe"',
+    'Content-Disposition: attachment; filename="a.exe"',
+    'X-Part: in',
+    '',
+    'x',
+    '--AA',
+    'Content-Type: message/rfc822',
+    '',
+    'Subject: inner',
+    'From: bob@in.test',
+    'Content-Type: text/plain',
+    '',
+    'inner text',
+    '--AA--',
+    '',
+  ],
 ].map((lines) => Buffer.from(lines.join('\r\n')))
 
 /**
@@ -85,11 +122,33 @@ const SCRIPTS = [
   'require "vacation"; vacation :days 3 :subject "Away" :handle "h" :addresses ["ken@example.com"] "I am away";',
   'require ["vacation", "fileinto", "variables"]; if header :matches "subject" "[*] *" { vacation :subject "Re: ${2}" "x"; fileinto "Out"; }',
   'require "vacation"; vacation :subject "Gone" text:\nNo one\n.\n; discard;',
+  'require ["enotify", "fileinto"]; if valid_notify_method ["mailto:a@b.test", "xmpp:x@y"] { discard; } elsif valid_notify_method "mailto:a@b.test" { fileinto "Valid"; }',
+  'require ["enotify", "fileinto"]; if notify_method_capability "mailto:a@b.test" "Online" "maybe" { fileinto "Maybe"; }',
+  'require ["enotify", "variables", "fileinto"]; if header :matches "subject" "*" { set :encodeurl :upper "s" "a b&~${1}é"; fileinto "${s}"; }',
   'require ["fileinto", "imap4flags", "variables"]; setflag "v" ["A", "b"]; if hasflag "v" "B" { fileinto "Flag"; }',
 ]
 
+/** Scripts for the parts of the last message (RFC 5703). */
+const MIME = 'require ["foreverypart", "mime", "variables", "fileinto", "relational", "comparator-i;ascii-numeric"];'
+const MIME_SCRIPTS = [
+  'foreverypart { if header :mime :contenttype :matches "content-type" "*/*" { set "n" "${n}.${1}-${2}"; } } fileinto "x${n}";',
+  'foreverypart { set "n" "${n}o"; foreverypart { set "n" "${n}i"; foreverypart { set "n" "${n}k"; } } } fileinto "x${n}";',
+  'foreverypart :name "a" { foreverypart :name "b" { break :name "a"; } set "n" "${n}o"; } fileinto "x${n}";',
+  'foreverypart :name "a" { set "n" "${n}o"; foreverypart { set "n" "${n}i"; break; set "n" "${n}k"; } } fileinto "x${n}";',
+  'foreverypart { set "n" "${n}o"; stop; } fileinto "x";',
+  'foreverypart { if header :mime :param "filename" :matches "content-disposition" "*.exe" { set "n" "${n}.${1}"; } if header :mime :type "content-disposition" "attachment" { set "n" "${n}at"; } } fileinto "x${n}";',
+  'foreverypart { if header :mime :contains "subject" "n" { set "n" "${n}s"; } if header :contains "subject" "n" { set "n" "${n}t"; } if address :mime :domain "from" "in.test" { set "n" "${n}a"; } if exists :mime "x-part" { set "n" "${n}x"; } } fileinto "x${n}";',
+  'foreverypart { if header :mime :anychild :contenttype "content-type" "text/html" { set "n" "${n}h"; } } fileinto "x${n}";',
+  'foreverypart { if header :mime :contenttype "content-type" "message/rfc822" { if exists :mime "subject" { fileinto "outer"; } if header :mime :anychild "subject" "inner" { fileinto "inner"; } } }',
+  'if header :mime :anychild :param "name" "content-type" "a.exe" { fileinto "name"; } if header :mime :anychild :param "none" "content-type" "" { fileinto "none"; }',
+  'if header :mime :anychild :contains "content-type" "a.exe" { fileinto "whole"; } if header :mime :anychild :subtype "content-disposition" "" { fileinto "blank"; } if header :mime :type "subject" "" { fileinto "other"; }',
+  'if header :mime :anychild :contenttype "content-disposition" "attachment" { fileinto "disposition"; } if header :mime :subtype "content-type" "mixed" { fileinto "mixed"; }',
+  'if header :mime :anychild :count "eq" :comparator "i;ascii-numeric" "content-type" "7" { fileinto "seven"; } if address :mime :anychild :count "eq" :comparator "i;ascii-numeric" "from" "2" { fileinto "two"; }',
+  'if exists :mime :anychild ["from", "x-part"] { fileinto "both"; } if not exists :mime "x-part" { fileinto "top"; }',
+].map((script) => `${MIME} set "n" ""; ${script}`)
+
 /** Levels of the messages on the scale of RFC 5235, as sieve-test reads them from their header. */
-const LEVELS = [6, 1, 4]
+const LEVELS = [6, 1, 4, 3]
 
 /** What is done, in any order: folders, `keep`, and `redirect` with the address. */
 function ours(script: string, mail: Buffer, level: number): string[] {
@@ -114,7 +173,7 @@ function theirs(config: string, script: string, mail: string): string[] {
   const { stdout, stderr } = spawnSync('sieve-test', ['-c', config, '-f', FROM, '-a', TO, '-r', TO, script, mail], {
     encoding: 'utf8',
   })
-  assert.match(stderr, /final result: success/, stdout + stderr)
+  assert.match(stderr, /final result: success/, `${readFileSync(script)}\n${stdout}${stderr}`)
   return [
     ...[...stdout.matchAll(/^ \* store message in folder: (.*?)(?: \(.*\))?$/gm)].map(([, name]) =>
       name === 'INBOX' ? 'keep' : name!,
@@ -146,10 +205,12 @@ test('scripts do the same as with sieve-test', { skip: SIEVE_TEST }, () => {
     writeFileSync(file, mail)
     return file
   })
-  for (const [number, script] of SCRIPTS.entries()) {
+  const last = MAILS.length - 1
+  for (const [number, script] of [...SCRIPTS, ...MIME_SCRIPTS].entries()) {
     const file = join(folder, `s${number}.sieve`)
     writeFileSync(file, script)
     for (const [index, mail] of MAILS.entries()) {
+      if ((index === last) !== number >= SCRIPTS.length) continue
       assert.deepEqual(
         ours(script, mail, LEVELS[index]!),
         theirs(config, file, files[index]!),

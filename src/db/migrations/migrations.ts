@@ -60,6 +60,7 @@ import { deletedMailboxes } from './0057-deleted-mailboxes.ts'
 import { aliasIdentities } from './0058-alias-identities.ts'
 import { passkeyHosts } from './0059-passkey-hosts.ts'
 import { scriptVacations } from './0060-script-vacations.ts'
+import { scriptNotifications } from './0061-script-notifications.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -126,5 +127,6 @@ export const mailMigrations = [
   aliasIdentities,
   passkeyHosts,
   scriptVacations,
+  scriptNotifications,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

@@ -101,7 +101,7 @@ export class SieveScripts {
   }
 
   /**
-   * @param maySend whether the credential may send: a script with `redirect` does
+   * @param maySend whether the credential may send: a script with `redirect` or `notify` does
    * @throws ProductError validation_error with every error of the script, insufficient_permissions, conflict (the name is taken, or
    *   there are too many)
    */
@@ -330,7 +330,7 @@ function find(reader: Reader, mailboxId: string, id: string): TextRow {
   return row
 }
 
-/** @param maySend whether the credential may send: `redirect` does */
+/** @param maySend whether the credential may send: `redirect` and `notify` do */
 function checked(content: string, maySend: boolean): SieveProgram {
   const { script, problems } = compileScript(content)
   if (script?.sends === true && !maySend) throw mayNotSend()
@@ -340,7 +340,7 @@ function checked(content: string, maySend: boolean): SieveProgram {
 }
 
 function mayNotSend(): ProductError {
-  const message = 'A script with redirect sends messages. Use a credential that has email.send.'
+  const message = 'A script with redirect or notify sends messages. Use a credential that has email.send.'
   return new ProductError('insufficient_permissions', message)
 }
 

@@ -116,8 +116,8 @@ export class ReceivedDelivery {
         this.#rememberIds(tx, delivered[index]!, target)
         const result = this.#forward(tx, message, delivered[index]!, target)
         if ('kept' in result) return tx.undo(result)
-        const { vacation } = target.scriptOutcome ?? {}
-        results.push(vacation === undefined ? result : { ...result, vacation })
+        const { vacation, notifications } = target.scriptOutcome ?? {}
+        results.push({ ...result, ...(vacation ? { vacation } : {}), ...(notifications ? { notifications } : {}) })
       }
       return { outcome: record(tx, results) }
     })

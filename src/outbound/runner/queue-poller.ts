@@ -21,7 +21,7 @@ interface QueueWork {
 }
 
 export class QueuePoller {
-  readonly #deps: Pick<RunnerDeps, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>
+  readonly #deps: Pick<RunnerDeps, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies' | 'notifications'>
   readonly #work: QueueWork
   #wanted: 'nothing' | 'next' | 'all' = 'nothing'
   #pauseUntil = 0
@@ -33,7 +33,10 @@ export class QueuePoller {
   #unlisten: (() => void) | undefined
   #stopped = false
 
-  constructor(deps: Pick<RunnerDeps, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies'>, work: QueueWork) {
+  constructor(
+    deps: Pick<RunnerDeps, 'clock' | 'notifier' | 'log' | 'notices' | 'vacationReplies' | 'notifications'>,
+    work: QueueWork,
+  ) {
     this.#deps = deps
     this.#work = work
   }
@@ -127,13 +130,14 @@ export class QueuePoller {
     if (ms < POLL_EVERY_MS && !this.#stopped) this.#due = clock.after(Math.max(ms, 1), () => this.request('all'))
   }
 
-  /** Runs DSNs and vacation responses in the background. */
+  /** Runs DSNs, vacation responses and notifications in the background. */
   #runNotices(): void {
-    const { notices, vacationReplies, log } = this.#deps
+    const { notices, vacationReplies, notifications, log } = this.#deps
     const logError = (event: string, message: string) => (error: unknown) => log.error({ event, err: error }, message)
     this.#notifying ??= Promise.all([
       notices.run().catch(logError('dsn.run_failed', 'DSN run failed')),
       vacationReplies.run().catch(logError('vacation.run_failed', 'Vacation response run failed')),
+      notifications.run().catch(logError('notification.run_failed', 'Notification run failed')),
     ]).then(() => {
       this.#notifying = undefined
     })

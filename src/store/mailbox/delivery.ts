@@ -5,7 +5,7 @@ import { newId } from '../../base/ids.ts'
 import { WriteBatches } from '../../base/write-batches.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { SieveOutcome } from '../../sieve/outcome.ts'
-import type { ScriptVacation } from '../../sieve/script.ts'
+import type { ScriptNotification, ScriptVacation } from '../../sieve/script.ts'
 import type { InspectedContent, Inspection } from '../../workers/inspection.ts'
 import type { BlobNames } from '../content/blob-names.ts'
 import type { Blobs } from '../content/blobs.ts'
@@ -75,6 +75,8 @@ export interface DeliveryResult {
   changed?: InspectedContent
   /** The automatic reply that the script asks for, where it first had to be decided which of its outcomes holds. */
   vacation?: ScriptVacation
+  /** The same for the notifications that it asks for. */
+  notifications?: readonly ScriptNotification[]
   /** To whom it was forwarded; null without a redirect or a forwarding setting. The store itself forwards nothing. */
   forwarding: ForwardingRecord | null
 }

@@ -30,7 +30,7 @@ const params = Type.Object({ script_id: Id('sieveScript') })
 
 const WRONG = '422 with `line` and `column` in `errors` for every error in the script.'
 
-/** `redirect` sends: a script with it needs the permission of sending. */
+/** `redirect` and `notify` send: a script with them needs the permission of sending. */
 const maySend = ({ permissions }: MailboxPrincipal) => allows(permissions, 'email.send')
 
 /**
@@ -107,7 +107,7 @@ const createScript = route({
       'The active script is run for every received message, after the sender filters and the spam score. `keep` stores the ' +
       'message in the Inbox, or in Junk when it is spam; `fileinto` stores it in the named folder. When a script fails, the ' +
       'message is stored as without the script; the inbound log has the reason. `editheader` cannot change trace fields, signatures and the ' +
-      'fields that say who wrote to whom: `warnings` names such commands. `redirect` needs a key that also has `email.send`; what is ' +
+      'fields that say who wrote to whom: `warnings` names such commands. `redirect` and `notify` need a key that also has `email.send`; what is ' +
       `spam, fails DMARC or would loop is not redirected, but kept. ${WRONG} 409 when the name is in use or the ` +
       'mailbox has ten scripts.',
   },

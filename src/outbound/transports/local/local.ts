@@ -16,6 +16,7 @@ import { scriptCalls } from '../../../store/mailbox/script-calls.ts'
 import { inspectChanged, inspectForwarded, inspectOwn } from '../../../workers/read-message.ts'
 import type { OutboundDeps } from '../../model/deps.ts'
 import type { Answered, CheckResult, LocalHandover, LocalTransport, Verdict } from '../../model/transport.ts'
+import type { ScriptNotifications } from '../../notices/script-notifications.ts'
 import type { VacationReplies } from '../../notices/vacation-replies.ts'
 import type { ReceivedDelivery } from '../../receive/deliver-received.ts'
 import { ownReply } from '../smtp/reply.ts'
@@ -27,6 +28,7 @@ export const RECEIVED_MAX = 100
 
 type Deps = Pick<OutboundDeps, 'db' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'> & {
   vacationReplies: Pick<VacationReplies, 'note'>
+  notifications: Pick<ScriptNotifications, 'note'>
   receive: Pick<ReceivedDelivery, 'deliver'>
 }
 
@@ -75,7 +77,7 @@ class Local implements LocalTransport {
     const accepted = all.filter(({ recipient }) => recipient.refusal === null)
     const stored = accepted.map(({ recipient }) => recipient)
     const targets = accepted.map(({ recipient, scriptOutcome }) => ({ ...targetOf(recipient, message), scriptOutcome }))
-    const { db, store, vacationReplies, receive } = this.#deps
+    const { db, store, vacationReplies, notifications, receive } = this.#deps
     const record = (tx: Tx, delivered: readonly DeliveryResult[]): Answered => {
       const results = withCopies(all, delivered)
       store.log.inbound.appendMany(tx, this.#rows(message, results))
@@ -83,6 +85,7 @@ class Local implements LocalTransport {
       if (message.mailFrom !== '') this.#recordEvents(tx, message, stored, targets, delivered)
       const copies = delivered.map((copy, index) => ({ message, target: targets[index]!, delivered: copy }))
       vacationReplies.note(tx, copies)
+      notifications.note(tx, copies)
       const answered = this.#answered(verdictsOf(results))
       handover.record(tx, answered)
       return answered
