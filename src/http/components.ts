@@ -10,6 +10,9 @@ interface Document extends Json {
   components: { schemas: Json } & Json
 }
 
+/** Examples are data: a member "title" in them is not the title of a schema. */
+const DATA = new Set(['example', 'examples'])
+
 /**
  * Replaces every schema that has a `title` by a reference to `components.schemas`.
  * @throws Error when two schemas have one title
@@ -39,8 +42,7 @@ function lift(value: unknown, lifted: Map<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item) => lift(item, lifted))
   if (value === null || typeof value !== 'object') return value
   const members = Object.entries(value).map(([name, member]) => {
-    // Examples are data: a member "title" in them is not a schema title.
-    return [name, name === 'examples' ? member : lift(member, lifted)] as const
+    return [name, DATA.has(name) ? member : lift(member, lifted)] as const
   })
   const schema = Object.fromEntries(members) as Json
   return typeof schema.title === 'string' && 'type' in schema ? refer(schema.title, schema, lifted) : schema

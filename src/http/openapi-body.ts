@@ -1,19 +1,21 @@
 // Request bodies of the OpenAPI document.
 
 import type { TSchema } from 'typebox'
+import { exampleOf } from './openapi-examples.ts'
 import type { Route } from './route.ts'
 import { closed } from './validate.ts'
 
 type Json = Record<string, unknown>
 
 /** Content of a body that is not JSON. */
-export const BYTES = { schema: { type: 'string', format: 'binary' } }
+export const BYTES = { schema: { type: 'string', format: 'binary' }, example: 'Hello Ana' }
 
 /** @param optional whether the body may be left out */
 export function bodyOf(one: Route, optional: boolean): Json {
   const schema = describeDefaults(plain(closed(one.body!)))
   const type = one.form === true ? 'application/x-www-form-urlencoded' : 'application/json'
-  return { required: !optional, content: { [type]: { schema }, ...(one.raw && { '*/*': BYTES }) } }
+  const described = { schema, example: exampleOf(schema as Json) }
+  return { required: !optional, content: { [type]: described, ...(one.raw && { '*/*': BYTES }) } }
 }
 
 /**

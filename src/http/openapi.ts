@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import { liftSchemas } from './components.ts'
 import { ERRORS } from './errors.ts'
 import { BYTES, bodyOf, plain } from './openapi-body.ts'
+import { exampleOf } from './openapi-examples.ts'
 import { TAGS } from './openapi-tags.ts'
 import { NO_WEBHOOKS, type WebhookDocs, webhooksOf } from './openapi-webhooks.ts'
 import { API_BASE, ME_BASE, OPERATOR_BASE, prepareRoute } from './prepared-route.ts'
@@ -55,6 +56,7 @@ export function openapiRoute(routes: readonly Route[], config: Config, surface: 
       operation: surface === 'app' ? 'getOpenapi' : 'getSendingOpenapi',
       tag: 'Service',
       summary: 'Get the OpenAPI document of this API',
+      description: 'What this listener serves, in OpenAPI 3.1; `/docs/openapi.json` has every operation.',
     },
     access: { as: 'none', open: true },
     reply: { bare: true, etag: true, schema: Type.Object({}, { additionalProperties: true }) },
@@ -228,8 +230,8 @@ function fieldsOf(schema: TObject | undefined, location: 'path' | 'query'): Json
 }
 
 function successOf(one: Route, paged: boolean, produces: readonly string[]): Json {
-  const json = { schema: one.bare === true ? plain(one.reply) : plain(envelopeOf(one.reply, paged)) }
-  const other = one.stream === true ? { schema: plain(one.reply) } : BYTES
+  const json = described(one.bare === true ? plain(one.reply) : plain(envelopeOf(one.reply, paged)))
+  const other = one.stream === true ? described(plain(one.reply)) : BYTES
   const content = produces.map((type) => [type, type === 'application/json' ? json : other])
   const own = [
     ...(isTagged({ route: one, status: one.status ?? 200 }) || one.createdTag === true ? ['ETag'] : []),
@@ -240,6 +242,10 @@ function successOf(one: Route, paged: boolean, produces: readonly string[]): Jso
     headers: headersOf(own),
     content: Object.fromEntries(content),
   }
+}
+
+function described(schema: Json): Json {
+  return { schema, example: exampleOf(schema) }
 }
 
 function partOf(produces: readonly string[]): Json {

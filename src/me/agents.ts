@@ -34,6 +34,7 @@ const listAgents = route({
     operation: 'listOwnAgents',
     tag: 'Person',
     summary: 'List the agents of the teams you own, the newest first',
+    description: 'Each with its inbox, what its token may do, and what it has sent.',
   },
   reply: { schema: listOf(OwnAgent), list: 'whole' },
   handle({ app, request }) {
@@ -44,7 +45,7 @@ const listAgents = route({
 /** A decision of the owner; the agent afterwards is the answer. */
 function decision(
   name: string,
-  docs: { operation: string; summary: string },
+  docs: { operation: string; summary: string; description: string },
   work: (app: Context, session: SignInSession, id: string) => Promise<void>,
 ) {
   return route({
@@ -64,12 +65,20 @@ function decision(
 
 const approveSending = decision(
   'approve-sending',
-  { operation: 'approveAgentSending', summary: 'Let an agent send from its address' },
+  {
+    operation: 'approveAgentSending',
+    summary: 'Let an agent send from its address',
+    description: 'The token that the agent has can send from then on, within the limits of agents.',
+  },
   (app, session, id) => app.agents.owners.approveSending(session, id),
 )
 const revokeSending = decision(
   'revoke-sending',
-  { operation: 'revokeAgentSending', summary: 'Let an agent send no more' },
+  {
+    operation: 'revokeAgentSending',
+    summary: 'Let an agent send no more',
+    description: 'It keeps read access to its inbox; queued messages are rejected.',
+  },
   (app, session, id) => app.agents.owners.revokeSending(session, id),
 )
 
@@ -81,6 +90,7 @@ const revokeAgent = route({
     operation: 'revokeOwnAgent',
     tag: 'Person',
     summary: 'End an agent for good; the address of its inbox confirms it',
+    description: 'Its tokens end, and its queued messages are dropped.',
   },
   params,
   body: {

@@ -20,7 +20,12 @@ const setPassword = route({
   ...FRESH_ROUTE,
   method: 'PUT',
   path: '/password',
-  docs: { ...docs, operation: 'setPassword', summary: 'Set your password; your other sessions end' },
+  docs: {
+    ...docs,
+    operation: 'setPassword',
+    summary: 'Set your password; your other sessions end',
+    description: 'Common and short passwords are refused with what is wrong.',
+  },
   limits,
   body: {
     schema: record('PasswordUpdate', 'The new password.', {
@@ -42,6 +47,7 @@ const deletePassword = route({
     ...docs,
     operation: 'deletePassword',
     summary: 'Remove your password; the last way to sign in stays (409)',
+    description: 'You sign in with passkeys, codes and links from then on.',
     errors: ['not_found'],
   },
   reply: { schema: Type.Object({ password: Type.Literal(false) }) },
@@ -59,6 +65,7 @@ const createCodes = route({
     ...docs,
     operation: 'createRecoveryCodes',
     summary: `Make ${RECOVERY_CODES} recovery codes, shown in this response only; earlier ones no longer work`,
+    description: 'Keep them where the passkeys are not. Each signs in once.',
   },
   limits,
   reply: {
@@ -79,6 +86,7 @@ const startConfirmation = route({
     ...docs,
     operation: 'createConfirmationRequest',
     summary: 'Begin to confirm with a passkey that it is still you',
+    description: 'The confirmation holds for 15 minutes; operations that open something ask for it.',
   },
   limits,
   reply: { schema: PasskeyRequest },

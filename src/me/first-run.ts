@@ -34,6 +34,7 @@ const readFirstRun = route({
     ...docs,
     operation: 'getFirstRun',
     summary: 'Get whether the appliance waits for its first owner, and how people may sign in',
+    description: 'Public: the pages of the first run and of the sign-in ask for it.',
   },
   reply: {
     schema: record('FirstRun', 'Before anyone has signed in.', {
@@ -54,6 +55,7 @@ const startPasskey = route({
     ...docs,
     operation: 'createFirstPasskeyRegistration',
     summary: 'Begin to add the passkey of the first owner',
+    description: 'Returns the options for `navigator.credentials.create`; it needs the `token` of the first-run link.',
     errors: ['authentication_required'],
   },
   limits,

@@ -32,7 +32,12 @@ const listPasskeys = route({
   ...ME_ROUTE,
   method: 'GET',
   path: '/passkeys',
-  docs: { ...docs, operation: 'listPasskeys', summary: 'List your passkeys, the oldest first' },
+  docs: {
+    ...docs,
+    operation: 'listPasskeys',
+    summary: 'List your passkeys, the oldest first',
+    description: 'With the name, when each was last used, and the host it belongs to.',
+  },
   reply: { schema: listOf(Passkey), list: 'whole' },
   handle({ app, request }) {
     return whole(app.people.authentication.passkeysOf(sessionIn(request)).map(presentPasskey))
@@ -44,7 +49,12 @@ const startPasskey = route({
   access: { as: 'person', fresh: true, audited: false },
   method: 'POST',
   path: '/passkeys/options',
-  docs: { ...docs, operation: 'createPasskeyRegistration', summary: 'Begin to add a passkey' },
+  docs: {
+    ...docs,
+    operation: 'createPasskeyRegistration',
+    summary: 'Begin to add a passkey',
+    description: 'Returns the options for `navigator.credentials.create`; they are valid for some minutes.',
+  },
   reply: { schema: PasskeyRequest },
   async handle({ app, request }) {
     const { flowId, options } = await app.people.authentication.startPasskey(sessionIn(request))
@@ -56,7 +66,12 @@ const createPasskey = route({
   ...FRESH_ROUTE,
   method: 'POST',
   path: '/passkeys',
-  docs: { ...docs, operation: 'createPasskey', summary: 'Add a passkey' },
+  docs: {
+    ...docs,
+    operation: 'createPasskey',
+    summary: 'Add a passkey',
+    description: 'Takes the answer of `navigator.credentials.create`, which is verified as WebAuthn asks.',
+  },
   body: {
     schema: record('PasskeyCreate', 'The answer of the browser.', {
       flow_id: FlowId,
@@ -76,7 +91,12 @@ const updatePasskey = route({
   ...ME_ROUTE,
   method: 'PATCH',
   path: '/passkeys/{passkey_id}',
-  docs: { ...docs, operation: 'updatePasskey', summary: 'Rename a passkey' },
+  docs: {
+    ...docs,
+    operation: 'updatePasskey',
+    summary: 'Rename a passkey',
+    description: 'The name is shown to you alone.',
+  },
   params,
   body: { schema: record('PasskeyUpdate', 'The new name.', { name: PasskeyName }) },
   reply: { schema: Passkey },
@@ -89,7 +109,12 @@ const deletePasskey = route({
   ...FRESH_ROUTE,
   method: 'DELETE',
   path: '/passkeys/{passkey_id}',
-  docs: { ...docs, operation: 'deletePasskey', summary: 'Remove a passkey; the last way to sign in stays (409)' },
+  docs: {
+    ...docs,
+    operation: 'deletePasskey',
+    summary: 'Remove a passkey; the last way to sign in stays (409)',
+    description: 'It cannot be used from then on.',
+  },
   params,
   reply: { schema: Type.Object({ deleted: Type.Literal(true), id: Id('passkey') }) },
   async handle({ params: { passkey_id: id }, app, request }) {

@@ -17,12 +17,21 @@ const updateSelf = route({
   ...ME_ROUTE,
   method: 'PATCH',
   path: '/self',
-  docs: { ...docs, operation: 'updateSelf', summary: 'Change your name, language and time zone' },
+  docs: {
+    ...docs,
+    operation: 'updateSelf',
+    summary: 'Change your name, language and time zone',
+    description: 'Members that are left out stay.',
+  },
   body: {
     schema: record('SelfUpdate', 'What is left out stays.', {
       display_name: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100 }))),
-      locale: Type.Optional(Nullable(Type.String({ pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$' }))),
-      time_zone: Type.Optional(Nullable(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_+/-]{1,63}$' }))),
+      locale: Type.Optional(
+        Nullable(Type.String({ pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$', examples: ['en-US'] })),
+      ),
+      time_zone: Type.Optional(
+        Nullable(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_+/-]{1,63}$', examples: ['Europe/Vienna'] })),
+      ),
     }),
   },
   reply: { schema: Self },
@@ -80,7 +89,12 @@ const readPreferences = route({
   ...ME_ROUTE,
   method: 'GET',
   path: '/preferences',
-  docs: { ...docs, operation: 'getPreferences', summary: 'Get your preferences' },
+  docs: {
+    ...docs,
+    operation: 'getPreferences',
+    summary: 'Get your preferences',
+    description: 'What the console remembers for you, on every browser.',
+  },
   reply: { schema: Preferences, etag: true },
   handle({ app, request }) {
     return preferencesOf(app.people.persons.get(sessionIn(request).email)?.preferences)
@@ -91,7 +105,12 @@ const replacePreferences = route({
   ...UNAUDITED_ROUTE,
   method: 'PUT',
   path: '/preferences',
-  docs: { ...docs, operation: 'replacePreferences', summary: 'Replace your preferences' },
+  docs: {
+    ...docs,
+    operation: 'replacePreferences',
+    summary: 'Replace your preferences',
+    description: 'The whole set: members that are left out get their defaults.',
+  },
   body: { schema: PreferencesUpdate, limit: PREFERENCES_MAX },
   reply: { schema: Preferences, etag: true },
   async handle({ body, app, request }) {

@@ -30,7 +30,12 @@ const listSessions = route({
   ...ME_ROUTE,
   method: 'GET',
   path: '/sessions',
-  docs: { ...docs, operation: 'listSessions', summary: 'List where you are signed in, the one used last first' },
+  docs: {
+    ...docs,
+    operation: 'listSessions',
+    summary: 'List where you are signed in, the one used last first',
+    description: 'With browser, address and time of the last use; one is marked as this one.',
+  },
   reply: { schema: listOf(PersonSession), list: 'whole' },
   handle({ app, request }) {
     const own = sessionIn(request)
@@ -42,7 +47,12 @@ const deleteSession = route({
   ...ME_ROUTE,
   method: 'DELETE',
   path: '/sessions/{session_id}',
-  docs: { ...docs, operation: 'deleteSessionById', summary: 'Sign out another browser' },
+  docs: {
+    ...docs,
+    operation: 'deleteSessionById',
+    summary: 'Sign out another browser',
+    description: 'It ends at once, with its event streams.',
+  },
   params: Type.Object({ session_id: Id('session') }),
   reply: { schema: Type.Object({ deleted: Type.Literal(true), id: Id('session') }) },
   async handle({ params: { session_id: id }, app, request }) {
@@ -57,7 +67,12 @@ const deleteSessions = route({
   ...ME_ROUTE,
   method: 'DELETE',
   path: '/sessions',
-  docs: { ...docs, operation: 'deleteOtherSessions', summary: 'Sign out everywhere but here' },
+  docs: {
+    ...docs,
+    operation: 'deleteOtherSessions',
+    summary: 'Sign out everywhere but here',
+    description: 'The session of this request stays.',
+  },
   reply: { schema: Type.Object({ deleted: Type.Integer({ minimum: 0, description: 'How many.' }) }) },
   async handle({ app, request }) {
     const own = sessionIn(request)

@@ -12,7 +12,7 @@ import { SentMessages } from './log/sent-messages.ts'
 import { SingleDeliveries } from './log/single-deliveries.ts'
 import type { MailTokens, OutboundDeps, SendLimit } from './model/deps.ts'
 import { Notices } from './notices/notices.ts'
-import { ScriptNotifications } from './notices/script-notifications.ts'
+import { NotificationMessages } from './notices/notification-messages.ts'
 import { SystemMail } from './notices/system-mail.ts'
 import { VacationReplies } from './notices/vacation-replies.ts'
 import { Groups } from './providers/groups.ts'
@@ -77,7 +77,7 @@ export interface Outbound {
   /** Vacation responses (RFC 5230). */
   vacationReplies: VacationReplies
   /** What scripts notify people of. */
-  notifications: ScriptNotifications
+  notifications: NotificationMessages
   log: {
     emails: Emails
     deliveries: DeliveryLog
@@ -123,7 +123,7 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   const queue = new Queue(deps)
   const emails = new Emails(deps)
   const vacationReplies = new VacationReplies({ ...deps, emails, queue, suppressions })
-  const notifications = new ScriptNotifications({ ...deps, emails, queue, suppressions })
+  const notifications = new NotificationMessages({ ...deps, emails, queue, suppressions })
   const groups = new Groups(deps)
   const providers = new Providers({ ...deps, groups })
   const sharedLimit = new SharedLimit({ ...deps, providers })

@@ -14,7 +14,7 @@ const KEYWORD = /^[!#$&'+-Z[^-z|}~]{1,255}$/
 const KEYWORDS_MAX = 100
 
 /** Flags as written, by their lower-case form. */
-export type FlagSet = ReadonlyMap<string, string>
+export type ScriptFlags = ReadonlyMap<string, string>
 
 /** The flags in a list: one string may hold several, with spaces between them (RFC 5232 2). */
 export function flagsIn(strings: readonly string[]): string[] {
@@ -38,7 +38,7 @@ export function byLowerCase(flags: readonly string[]): Map<string, string> {
 
 /** RFC 5232 §3. */
 export function changedFlags(
-  before: FlagSet,
+  before: ScriptFlags,
   how: 'set' | 'add' | 'remove',
   flags: readonly string[],
 ): Map<string, string> {

@@ -4,7 +4,7 @@ import type { Part } from '../mime/message.ts'
 import { Actions } from './actions.ts'
 import { within } from './body.ts'
 import { SieveRuntimeError } from './errors.ts'
-import { byLowerCase, changedFlags, type FlagSet, flagsIn } from './flags.ts'
+import { byLowerCase, changedFlags, flagsIn, type ScriptFlags } from './flags.ts'
 import { HeaderEditor } from './header-edits.ts'
 import { matchesAny, matchesCount } from './match.ts'
 import { fieldAt, type MessageView } from './message-view.ts'
@@ -251,7 +251,7 @@ class Run {
     this.#actions.put(target, flags ?? [...this.#flags.values()])
   }
 
-  #changedFlags(before: FlagSet, { how, flags }: FlagStep): Map<string, string> {
+  #changedFlags(before: ScriptFlags, { how, flags }: FlagStep): Map<string, string> {
     this.#meter.spend(flags.length + before.size)
     return changedFlags(before, how, flags)
   }

@@ -8,7 +8,9 @@ import { test } from 'node:test'
 import { routes } from '../../src/api/routes.ts'
 import { EVENTS } from '../../src/api/schemas/events.ts'
 import { MAILBOX_SCOPES, PERMISSIONS } from '../../src/directory/names/permissions.ts'
+import { exampleOf } from '../../src/http/openapi-examples.ts'
 import { closed, compileCheck } from '../../src/http/validate.ts'
+import { meRoutes } from '../../src/me/routes.ts'
 import { fixtures, fixturesMissing } from '../support/fixtures.ts'
 import {
   all,
@@ -16,6 +18,7 @@ import {
   contentOf,
   documents,
   METHODS,
+  type Operation,
   operations,
   type Parameter,
   personal,
@@ -218,6 +221,29 @@ function withDefaults(node: Record<string, unknown>, example: unknown): unknown 
   if (defaults.length === 0) return example
   return { ...Object.fromEntries(defaults.map(([name, member]) => [name, member.default])), ...(example as object) }
 }
+
+test('every operation has a description, and an example of each body that is valid', () => {
+  const missing: string[] = []
+  for (const [surface, document] of Object.entries({ ...documents, ...personal })) {
+    for (const [path, item] of Object.entries(document.paths)) {
+      for (const method of METHODS.filter((name) => name in item)) {
+        const { description, requestBody, responses } = item[method]! as Operation & { description?: string }
+        const answered = ['200', '201', '202'].flatMap((status) => Object.values(responses[status]?.content ?? {}))
+        const bodies = [...Object.values(requestBody?.content ?? {}), ...answered]
+        if (!description?.endsWith('.')) missing.push(`${surface} ${method} ${path}: description`)
+        if (!bodies.every((body) => 'example' in (body as object)))
+          missing.push(`${surface} ${method} ${path}: example`)
+      }
+    }
+  }
+  assert.deepEqual(missing, [])
+  for (const { operation, body, reply, bare, stream } of [...routes, ...meRoutes]) {
+    for (const schema of [...(body ? [closed(body)] : []), ...(bare || stream ? [] : [reply])]) {
+      const example = exampleOf(JSON.parse(JSON.stringify(schema)))
+      assert.deepEqual(compileCheck(schema).issues(withDefaults(schema as never, example)), [], operation)
+    }
+  }
+})
 
 test('every body has an example', () => {
   for (const { body, operation } of routes) {

@@ -97,6 +97,7 @@ const readMetadata = route({
     ...document.docs,
     operation: 'getAuthorizationServer',
     summary: 'Get the authorization server metadata (RFC 8414)',
+    description: 'Where agents register and obtain tokens, and which grants they use.',
   },
   reply: { ...document.reply, schema: Metadata },
   handle: ({ app }) => metadataOf(app.config),
@@ -109,6 +110,7 @@ const readMetadataBelow = route({
     ...document.docs,
     operation: 'getAuthorizationServerLegacyPath',
     summary: 'Get the authorization server metadata at the path some clients use',
+    description: 'The same document as at the path of RFC 8414.',
   },
   reply: { ...document.reply, schema: Metadata },
   handle: ({ app }) => metadataOf(app.config),
@@ -131,6 +133,7 @@ const readKeys = route({
     ...document.docs,
     operation: 'getAgentKeys',
     summary: 'Get the public keys that verify identity assertions',
+    description: 'A JSON Web Key Set (RFC 7517); cache it as its headers allow.',
   },
   reply: { ...document.reply, schema: record('AgentSigningKeys', 'A key set.', { keys: Type.Array(Key) }) },
   handle: async ({ app }) => app.agents.assertions.jwks(),
@@ -143,6 +146,8 @@ const readInstructions = route({
     ...document.docs,
     operation: 'getAgentGuide',
     summary: 'Get the registration instructions for agents',
+    description:
+      'Written for programs that read: registration, tokens, what a sending token cannot do, and how to answer in a thread.',
   },
   reply: { ...document.reply, types: ['text/markdown'], schema: Type.String() },
   handle({ app }) {

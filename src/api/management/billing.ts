@@ -23,6 +23,7 @@ const readSummary = route({
     operation: 'getBillingSummary',
     tag: 'Billing',
     summary: 'Get a summary of recent credits and usage',
+    description: 'Amounts are decimals in texts, in the currency of the team.',
   },
   access: { as: 'team', permission: 'billing.read' },
   query: Type.Object({
@@ -43,6 +44,7 @@ const listTransactions = route({
     operation: 'listBillingTransactions',
     tag: 'Billing',
     summary: 'List the credit transactions of the team, newest first',
+    description: 'Purchases, adjustments, refunds and the use of each day.',
   },
   access: { as: 'team', permission: 'billing.read' },
   query: pageQuery({
@@ -65,6 +67,7 @@ const readTransaction = route({
     operation: 'getBillingTransaction',
     tag: 'Billing',
     summary: 'Get a credit transaction',
+    description: 'With the balance after it.',
   },
   access: { as: 'team', permission: 'billing.read' },
   params: Type.Object({ transaction_id: Id('transaction') }),

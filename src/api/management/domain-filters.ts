@@ -16,6 +16,7 @@ const readDomainFilters = route({
     operation: 'getDomainFilters',
     tag: 'Domains',
     summary: 'Get the sender filter of a domain',
+    description: 'The rules hold for all mailboxes of the domain.',
   },
   access: { as: 'team', permission: 'domain.read' },
   params,

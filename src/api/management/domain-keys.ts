@@ -32,7 +32,12 @@ const DkimKeyJson = record('DkimKey', 'A DKIM key of a domain; its private key s
 const listKeys = route({
   method: 'GET',
   path: '/domains/{domain_id}/dkim',
-  docs: { operation: 'listDkimKeys', tag: 'Domains', summary: 'List the DKIM keys of a domain, newest first' },
+  docs: {
+    operation: 'listDkimKeys',
+    tag: 'Domains',
+    summary: 'List the DKIM keys of a domain, newest first',
+    description: 'The active key signs; a retired one stays in DNS until messages that it signed have arrived.',
+  },
   access: { as: 'team', permission: 'domain.read' },
   params,
   reply: { schema: listOf(DkimKeyJson), list: 'whole' },

@@ -30,6 +30,8 @@ const listDomains = route({
     operation: 'listDomains',
     tag: 'Domains',
     summary: 'List domains, newest first',
+    description:
+      '`verification_status` and `search` narrow the list; the DNS records of a domain are in `createDomain` and `getDomain`.',
   },
   access: { as: 'team', permission: 'domain.read' },
   query: pageQuery({
@@ -87,6 +89,7 @@ const readDomain = route({
     operation: 'getDomain',
     tag: 'Domains',
     summary: 'Get a domain',
+    description: 'With the DNS records to publish, and when each was last found.',
   },
   access: { as: 'team', permission: 'domain.read' },
   params,
@@ -105,6 +108,7 @@ const readChecks = route({
     operation: 'getDomainChecks',
     tag: 'Domains',
     summary: 'Get what the last DNS check of a domain found, without checking again',
+    description: 'One entry for each record with what DNS answered. `verifyDomain` checks again.',
   },
   access: { as: 'team', permission: 'domain.read' },
   params,

@@ -69,6 +69,8 @@ const readEmailLog = route({
     operation: 'getEmailLog',
     tag: 'Delivery log',
     summary: 'Get a delivery log row with its events',
+    description:
+      'The events are the timeline of the delivery: queued, each attempt with the reply of the server, and the outcome.',
   },
   access: { as: 'team', permission: 'logs.read' },
   params: Type.Object({ log_id: Id('deliveryLog') }),

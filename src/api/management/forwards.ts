@@ -69,7 +69,12 @@ const createForward = route({
 const readForward = route({
   method: 'GET',
   path: `${PATH}/{forward_id}`,
-  docs: { operation: 'getMailboxForward', tag: 'Mailboxes', summary: 'Get a forward of a mailbox' },
+  docs: {
+    operation: 'getMailboxForward',
+    tag: 'Mailboxes',
+    summary: 'Get a forward of a mailbox',
+    description: 'Messages are forwarded once the recipient has confirmed.',
+  },
   access: READ,
   params: ofForward,
   reply: { schema: ForwardJson },
@@ -82,7 +87,12 @@ const readForward = route({
 const updateForward = route({
   method: 'PATCH',
   path: `${PATH}/{forward_id}`,
-  docs: { operation: 'updateMailboxForward', tag: 'Mailboxes', summary: 'Change whether a forward keeps a copy' },
+  docs: {
+    operation: 'updateMailboxForward',
+    tag: 'Mailboxes',
+    summary: 'Change whether a forward keeps a copy',
+    description: 'Without a copy the mailbox keeps only what cannot be forwarded, such as spam.',
+  },
   access: MANAGE,
   params: ofForward,
   body: { schema: ForwardUpdate },
@@ -114,7 +124,12 @@ const resendForward = route({
 const deleteForward = route({
   method: 'DELETE',
   path: `${PATH}/{forward_id}`,
-  docs: { operation: 'deleteMailboxForward', tag: 'Mailboxes', summary: 'End a forward of a mailbox immediately' },
+  docs: {
+    operation: 'deleteMailboxForward',
+    tag: 'Mailboxes',
+    summary: 'End a forward of a mailbox immediately',
+    description: 'Messages that are queued for the address are still sent.',
+  },
   access: MANAGE,
   params: ofForward,
   reply: { schema: DeletedOf('forward') },

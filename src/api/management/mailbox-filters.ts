@@ -22,6 +22,7 @@ const readMailboxFilters = route({
     errors: ['conflict'],
     tag: 'Mailboxes',
     summary: 'Get the sender filter of a mailbox',
+    description: '`mode` says whether the rules name who may write to the mailbox or who may not.',
   },
   access: { as: 'team', permission: 'mailbox.admin.manage' },
   params,

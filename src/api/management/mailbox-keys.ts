@@ -136,6 +136,7 @@ const deleteMailboxKey = route({
     operation: 'deleteMailboxKey',
     tag: 'Mailboxes',
     summary: 'Revoke an API key of a mailbox immediately',
+    description: 'The next request with the key is 401; its event streams end.',
   },
   access: { as: 'team', permission: 'mailbox.admin.manage' },
   params: ofKey,

@@ -31,7 +31,12 @@ const MailboxPerson = record('MailboxPerson', 'A member who may open the mailbox
 const listPeople = route({
   method: 'GET',
   path: '/mailboxes/{mailbox_id}/people',
-  docs: { operation: 'listMailboxPeople', tag: 'Mailboxes', summary: 'List the members who may open a mailbox' },
+  docs: {
+    operation: 'listMailboxPeople',
+    tag: 'Mailboxes',
+    summary: 'List the members who may open a mailbox',
+    description: 'Each with the rights that were granted; owners of the team open every mailbox.',
+  },
   access: { as: 'team', permission: 'mailbox.admin.manage' },
   params: ofMailbox,
   reply: { schema: listOf(MailboxPerson), list: 'whole' },

@@ -31,6 +31,7 @@ const listMailboxes = route({
     operation: 'listMemberMailboxes',
     tag: 'Team',
     summary: 'List the mailboxes that a member may open, the first granted first',
+    description: 'Each with the rights that were granted.',
   },
   access: { as: 'team', permission: 'mailbox.admin.manage' },
   params,

@@ -83,6 +83,8 @@ const listFormer = route({
     operation: 'listFormerMembers',
     tag: 'Team',
     summary: 'List removed members who made something that is in use, the last removed first',
+    description:
+      'Keys, app passwords and webhooks that they made stay in use until they are ended, here or one by one.',
   },
   access: { as: 'team', permission: 'team.manage' },
   reply: {

@@ -37,6 +37,7 @@ const deactivateProvider = route({
     operation: 'deactivateProvider',
     tag: 'Providers',
     summary: 'Deactivate a sending account; queued messages are routed to others',
+    description: 'It keeps its settings, and carries messages again after `activateProvider`.',
   },
   access: { as: 'team', permission: 'provider.manage' },
   params,

@@ -45,7 +45,12 @@ const UPDATE_RATE = { times: 20, seconds: 60 }
 const listAccounts = route({
   method: 'GET',
   path: PATH,
-  docs: { operation: 'listRemoteAccounts', tag: TAG, summary: 'List outside accounts, newest first' },
+  docs: {
+    operation: 'listRemoteAccounts',
+    tag: TAG,
+    summary: 'List outside accounts, newest first',
+    description: 'Each with its state and how much of it was imported.',
+  },
   access: { as: 'team', permission: 'remote.read' },
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
@@ -112,7 +117,12 @@ const discoverAccount = route({
 const readAccount = route({
   method: 'GET',
   path: ONE,
-  docs: { operation: 'getRemoteAccount', tag: TAG, summary: 'Get an outside account' },
+  docs: {
+    operation: 'getRemoteAccount',
+    tag: TAG,
+    summary: 'Get an outside account',
+    description: 'With its state, the last error of its server, and the progress of the import.',
+  },
   access: { as: 'team', permission: 'remote.read' },
   params,
   reply: { schema: RemoteAccountJson, etag: true },
@@ -130,6 +140,7 @@ const listFolders = route({
     operation: 'listRemoteFolders',
     tag: TAG,
     summary: 'List the folders of an outside account, and how far each is here',
+    description: 'Counts are of messages at the server and in the mailbox; they are equal when the folder is in sync.',
   },
   access: { as: 'team', permission: 'remote.read' },
   params,

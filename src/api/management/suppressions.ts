@@ -20,6 +20,7 @@ const listSuppressions = route({
     operation: 'listSuppressions',
     tag: 'Suppressions',
     summary: 'List suppressed addresses, newest first',
+    description: 'Nothing is sent to a suppressed address; `reason` says what put it on the list.',
   },
   access: { as: 'team', permission: 'suppression.read' },
   query: pageQuery({

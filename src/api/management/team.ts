@@ -60,6 +60,7 @@ const readTeam = route({
     operation: 'getTeam',
     tag: 'Team',
     summary: 'Get the team of this key',
+    description: 'Other teams are not visible to a key.',
   },
   access: { as: 'team', permission: 'team.read' },
   reply: { schema: Team, etag: true },
@@ -77,6 +78,7 @@ const updateTeam = route({
     operation: 'updateTeam',
     tag: 'Team',
     summary: 'Rename the team of this key',
+    description: 'The name is shown in invitations and forward confirmations.',
   },
   access: { as: 'team', permission: 'team.manage' },
   body: {
@@ -103,6 +105,7 @@ const listMembers = route({
     operation: 'listMembers',
     tag: 'Team',
     summary: 'List the members of the team, the first invited first',
+    description: 'With the role of each.',
   },
   access: { as: 'team', permission: 'team.read' },
   query: pageQuery({

@@ -62,6 +62,8 @@ const listWebhookDeliveries = route({
     operation: 'listWebhookDeliveries',
     tag: 'Webhooks',
     summary: 'List the delivery attempts of a webhook, newest first',
+    description:
+      'Each with the request, the status and the beginning of the answer. `replayWebhookDelivery` sends one again.',
   },
   access: { as: 'team', permission: 'webhook.read' },
   params: ofWebhook,

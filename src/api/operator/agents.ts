@@ -18,6 +18,7 @@ const listAgents = route({
     operation: 'listAgents',
     tag: 'Agents',
     summary: 'List registrations of agents, newest first',
+    description: 'With the state, the address of the inbox and the network of each.',
   },
   access: { as: 'operator' },
   query: pageQuery({
@@ -47,6 +48,7 @@ const revokeAgent = route({
     tag: 'Agents',
     summary:
       'End a registration: revoke its tokens and invitations, drop its queued messages, suspend and later delete its inbox',
+    description: 'Repeating it changes nothing.',
   },
   access: { as: 'operator' },
   params: Type.Object({ registration_id: Id('agentRegistration') }),
@@ -104,6 +106,7 @@ const revokeAll = route({
     operation: 'revokeAllAgents',
     tag: 'Agents',
     summary: 'End every registration made since a time',
+    description: 'For floods of registrations.',
   },
   access: { as: 'operator' },
   body: {
@@ -143,7 +146,12 @@ const readRegistration = route({
   method: 'GET',
   surface: 'operator',
   path: '/agents/registration',
-  docs: { operation: 'getAgentRegistration', tag: 'Agents', summary: 'Get whether agents can register' },
+  docs: {
+    operation: 'getAgentRegistration',
+    tag: 'Agents',
+    summary: 'Get whether agents can register',
+    description: 'With what decides it: this switch, or the setting AGENT_REGISTRATION.',
+  },
   access: { as: 'operator' },
   reply: { schema: Switch },
   handle: ({ app }) => ({ enabled: app.agents.switches.isOpen() }),
@@ -157,6 +165,7 @@ const switchRegistration = route({
     operation: 'setAgentRegistration',
     tag: 'Agents',
     summary: 'Enable or disable registration of agents; AGENT_REGISTRATION=off overrides it',
+    description: 'Registered agents are not affected.',
   },
   access: { as: 'operator' },
   body: { schema: Switch },

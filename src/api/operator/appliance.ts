@@ -21,7 +21,12 @@ const readVersion = route({
   method: 'GET',
   surface: 'operator',
   path: '/version',
-  docs: { operation: 'getVersion', tag: 'Service', summary: 'Get the version of the appliance and of Node' },
+  docs: {
+    operation: 'getVersion',
+    tag: 'Service',
+    summary: 'Get the version of the appliance and of Node',
+    description: 'For scripts that check an upgrade.',
+  },
   access: { as: 'operator' },
   reply: { schema: record('ApplianceVersion', 'What runs.', { version: Type.String(), node: Type.String() }) },
   handle: () => ({ version: PROGRAM_VERSION, node: process.version }),
@@ -31,7 +36,12 @@ const listSettings = route({
   method: 'GET',
   surface: 'operator',
   path: '/settings',
-  docs: { operation: 'listSettings', tag: 'Service', summary: 'List the settings that are in effect, without secrets' },
+  docs: {
+    operation: 'listSettings',
+    tag: 'Service',
+    summary: 'List the settings that are in effect, without secrets',
+    description: 'Each with its value, where it comes from, and its default. Secrets are shown as set or not set.',
+  },
   access: { as: 'operator' },
   reply: {
     schema: listOf(
@@ -64,6 +74,7 @@ const readOwnRecords = route({
     operation: 'getOwnRecords',
     tag: 'Service',
     summary: "Get the DNS records of the appliance's own domains: agent inboxes, system mail, and the mail host",
+    description: 'As they are to be published; `getOwnRecordChecks` says what DNS has.',
   },
   access: { as: 'operator' },
   reply: {

@@ -13,6 +13,7 @@ export const operatorAudit = route({
     operation: 'listApplianceAuditEntries',
     tag: 'Service',
     summary: 'List all changes that people, keys and commands made, newest first',
+    description: '`team_id`, `actor` and `action` narrow the list; secrets are not in the entries.',
   },
   access: { as: 'operator' },
   query: auditQuery,

@@ -16,7 +16,7 @@ import { record } from '../schemas/record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from '../schemas/time.ts'
 
 const Bytes = Type.Integer({ minimum: 0 })
-const BackupName = Type.String({ pattern: BACKUP_NAME })
+const BackupName = Type.String({ pattern: BACKUP_NAME, examples: ['mailstead-20300517T093000Z.tar.zst'] })
 
 const Backup = record('Backup', 'A backup of the whole appliance.', {
   name: { ...BackupName, description: 'Name of its file in the folder of backups (`BACKUP_DIR`).' },
@@ -127,7 +127,12 @@ const readBackup = route({
   method: 'GET',
   surface: 'operator',
   path: '/backups/{backup_name}',
-  docs: { operation: 'getBackup', tag: 'Service', summary: 'Get a backup with its progress' },
+  docs: {
+    operation: 'getBackup',
+    tag: 'Service',
+    summary: 'Get a backup with its progress',
+    description: 'A running one has its step and progress, a failed one the reason.',
+  },
   access: { as: 'operator' },
   params: Type.Object({ backup_name: BackupName }),
   reply: { schema: Backup },

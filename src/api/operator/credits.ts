@@ -17,6 +17,7 @@ export const operatorCredits = route({
     operation: 'createCredit',
     tag: 'Teams',
     summary: 'Add a purchase, an adjustment or a refund to the ledger of a team',
+    description: 'An amount is a decimal in a text. With the same Idempotency-Key it is booked once.',
   },
   access: { as: 'operator' },
   idempotent: true,

@@ -31,7 +31,12 @@ const readDoctor = route({
   method: 'GET',
   surface: 'operator',
   path: '/doctor',
-  docs: { operation: 'getApplianceHealth', tag: 'Service', summary: 'Get what the last run of the checks found' },
+  docs: {
+    operation: 'getApplianceHealth',
+    tag: 'Service',
+    summary: 'Get what the last run of the checks found',
+    description: '`testApplianceHealth` runs the checks again.',
+  },
   access: { as: 'operator' },
   reply: { schema: Health },
   handle: ({ app }) => presentHealth(app.maintenance.doctor.last),

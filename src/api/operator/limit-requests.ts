@@ -25,6 +25,7 @@ const listRequests = route({
     operation: 'listAllLimitRequests',
     tag: 'Limit requests',
     summary: 'List the limit requests of all teams, newest first',
+    description: '`status` narrows the list; approve or deny one by its id.',
   },
   access: { as: 'operator' },
   query: pageQuery({
@@ -50,6 +51,7 @@ const approveRequest = route({
     operation: 'approveLimitRequest',
     tag: 'Limit requests',
     summary: 'Approve a limit request; the new limit applies immediately',
+    description: '409 when it is no longer pending.',
   },
   access: { as: 'operator' },
   params,
@@ -83,6 +85,7 @@ const denyRequest = route({
     operation: 'denyLimitRequest',
     tag: 'Limit requests',
     summary: 'Deny a limit request; the team can send a new one after a day',
+    description: 'The reason is shown to the team. 409 when it is no longer pending.',
   },
   access: { as: 'operator' },
   params,

@@ -161,6 +161,7 @@ export const machineMetrics = route({
     operation: 'getMetrics',
     tag: 'Service',
     summary: 'Get the metrics of the appliance in the Prometheus text format',
+    description: 'For a scraper in the machine or its network; the operator listener alone serves it.',
   },
   access: { as: 'operator' },
   reply: { types: ['text/plain'], schema: Type.Unknown() },

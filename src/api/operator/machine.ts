@@ -16,7 +16,12 @@ export const readMachine = route({
   method: 'GET',
   surface: 'operator',
   path: '/machine',
-  docs: { operation: 'getMachine', tag: 'Service', summary: 'Get versions, memory, threads and disk space' },
+  docs: {
+    operation: 'getMachine',
+    tag: 'Service',
+    summary: 'Get versions, memory, threads and disk space',
+    description: 'Bytes of the process and of the disk with the data folder.',
+  },
   access: { as: 'operator' },
   reply: {
     schema: record('Machine', 'The machine that the appliance runs on.', {

@@ -50,6 +50,7 @@ export const operatorOwnRecords = route({
     tag: 'Service',
     summary:
       "Get what DNS answers now for the records of the appliance's own names: addresses, reverse DNS, SPF, MX, DKIM, DMARC",
+    description: 'Each name is asked for now, which takes some seconds where a name server is silent.',
   },
   access: { as: 'operator' },
   limits: { throttle: { times: 30, seconds: 60 } },

@@ -50,6 +50,7 @@ const listPeople = route({
     operation: 'listPeople',
     tag: 'People',
     summary: 'List the people of all teams, and the operators, by address',
+    description: 'With their teams and roles, and when each last signed in.',
   },
   query: pageQuery({
     limit: MANAGEMENT_PAGE,
@@ -72,6 +73,7 @@ const endSessions = route({
     operation: 'deletePersonSessions',
     tag: 'People',
     summary: 'Sign a person out of every browser, and revoke their unused links',
+    description: 'They can sign in again as before. Their passkeys, codes and passwords stay.',
   },
   params,
   reply: { schema: Person },

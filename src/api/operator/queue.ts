@@ -37,6 +37,7 @@ const listQueue = route({
     operation: 'listQueue',
     tag: 'Queue',
     summary: 'List the queue, the earliest due delivery first',
+    description: 'Deliveries of all teams, with the last reply and the time of the next attempt.',
   },
   access: { as: 'operator' },
   query: pageQuery({
@@ -59,6 +60,7 @@ const retryQueuedMessage = route({
     operation: 'retryQueuedMessage',
     tag: 'Queue',
     summary: 'Retry a queued message now',
+    description: 'Its deliveries are due at once; the retry schedule goes on from where it was.',
   },
   access: { as: 'operator' },
   params,
@@ -76,6 +78,7 @@ const dropQueuedMessage = route({
     operation: 'dropQueuedMessage',
     tag: 'Queue',
     summary: 'Drop a queued message; its log shows `cancelled`',
+    description: 'Recipients that were delivered to already are not affected.',
   },
   access: { as: 'operator' },
   params,

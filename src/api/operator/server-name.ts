@@ -39,6 +39,7 @@ const readServerName = route({
     operation: 'getServerName',
     tag: 'Service',
     summary: 'Get the names of this server, and what DNS says of them',
+    description: 'Name, HTTPS and port 25, as the first run asks for them.',
   },
   access: { as: 'operator' },
   reply: { schema: ServerName },

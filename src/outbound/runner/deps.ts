@@ -5,7 +5,7 @@ import type { OutboundDeps } from '../model/deps.ts'
 import type { Email, Provider, RemoteReply } from '../model/records.ts'
 import type { Stage } from '../model/transport.ts'
 import type { Notices } from '../notices/notices.ts'
-import type { ScriptNotifications } from '../notices/script-notifications.ts'
+import type { NotificationMessages } from '../notices/notification-messages.ts'
 import type { VacationReplies } from '../notices/vacation-replies.ts'
 import type { DeliveryTransitions } from '../queue/delivery-transitions.ts'
 import type { Queue } from '../queue/queue.ts'
@@ -37,5 +37,5 @@ export interface RunnerDeps extends OutboundDeps {
   transports: Pick<Transports, 'of' | 'direct' | 'local'>
   notices: Pick<Notices, 'run'>
   vacationReplies: Pick<VacationReplies, 'run'>
-  notifications: Pick<ScriptNotifications, 'run'>
+  notifications: Pick<NotificationMessages, 'run'>
 }

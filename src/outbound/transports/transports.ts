@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../base/durations.ts'
 import type { MailTokens, OutboundDeps } from '../model/deps.ts'
 import type { Provider, ProviderType } from '../model/records.ts'
 import type { DirectTransport, LocalTransport, OpenTransport, Transport } from '../model/transport.ts'
-import type { ScriptNotifications } from '../notices/script-notifications.ts'
+import type { NotificationMessages } from '../notices/notification-messages.ts'
 import type { VacationReplies } from '../notices/vacation-replies.ts'
 import type { Connections } from '../providers/connections.ts'
 import type { ReceivedDelivery } from '../receive/deliver-received.ts'
@@ -18,7 +18,7 @@ export interface TransportsDeps extends OutboundDeps {
   /** Openers of the transports that do not use SMTP. */
   accounts: Record<Exclude<ProviderType, 'smtp'>, OpenTransport>
   vacationReplies: Pick<VacationReplies, 'note'>
-  notifications: Pick<ScriptNotifications, 'note'>
+  notifications: Pick<NotificationMessages, 'note'>
   receive: Pick<ReceivedDelivery, 'deliver'>
 }
 

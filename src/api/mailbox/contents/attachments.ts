@@ -76,6 +76,7 @@ const readAttachment = route({
     operation: 'getAttachment',
     tag: 'Messages',
     summary: 'Get the metadata of a file: a part of a message, or an upload',
+    description: 'Name, type, size and SHA-256; `getAttachmentContent` has the bytes.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   params,

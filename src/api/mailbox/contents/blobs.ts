@@ -42,6 +42,7 @@ const lookupBlobs = route({
     operation: 'lookupBlobs',
     tag: 'Messages',
     summary: 'Find the messages, threads and folders that use blobs',
+    description: 'One entry for each id, with the ids of the types that were asked for.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read', gate: 'blob_lookup' },
   body: {

@@ -78,6 +78,7 @@ const readFolder = route({
     operation: 'getFolder',
     tag: 'Folders',
     summary: 'Get a folder',
+    description: 'With its role, its path and the counts of messages and threads.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   params: Type.Object({ folder_id: Id('folder') }),

@@ -107,6 +107,7 @@ const updateIdentity = route({
     operation: 'updateIdentity',
     tag: 'Submissions',
     summary: 'Update an identity; its address cannot be changed',
+    description: 'Its name, signatures, Reply-To and Bcc, and whether it is the default sender.',
   },
   access: { as: 'mailbox', permission: 'mailbox.write', gate: 'identity_mutation' },
   params,

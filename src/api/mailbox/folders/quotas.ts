@@ -115,6 +115,7 @@ const readUsage = route({
     operation: 'getMailboxUsage',
     tag: 'Usage',
     summary: 'Get the storage and sending usage of the mailbox',
+    description: 'What is stored and what was sent, beside the limits.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   reply: { schema: Usage, etag: true },

@@ -20,6 +20,7 @@ const batchGet = route({
     operation: 'batchGetMessages',
     tag: 'Messages',
     summary: 'Get several messages in full',
+    description: 'Ids that do not exist in the mailbox are in `not_found`.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   body: {
@@ -62,6 +63,7 @@ const countMessages = route({
     operation: 'getMessageCount',
     tag: 'Messages',
     summary: 'Count the messages that match the filters',
+    description: 'Takes the filters of `listMessages`, and reads no message.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   query: Type.Partial(Type.Object(messageFilters)),

@@ -115,6 +115,7 @@ const readSubmission = route({
     operation: 'getSubmission',
     tag: 'Submissions',
     summary: 'Get a submission with its recipients',
+    description: '`delivery_status` of each recipient follows the delivery log.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   params,

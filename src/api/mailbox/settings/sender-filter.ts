@@ -19,6 +19,7 @@ const readSenderFilter = route({
     errors: ['conflict'],
     tag: 'Mailbox',
     summary: 'Get the sender filter of the mailbox; 403 for agents',
+    description: 'Asked before a message is accepted; a refused one is in the inbound log.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   reply: { schema: FilterStateJson, etag: true },

@@ -63,6 +63,7 @@ const readVacation = route({
     errors: ['conflict'],
     tag: 'Mailbox',
     summary: 'Get the vacation response',
+    description: 'Disabled and empty until it is first set. A Sieve script with `vacation` answers in its place.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read', gate: 'vacation_response' },
   reply: { schema: VacationResponse, etag: true },

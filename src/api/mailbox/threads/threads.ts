@@ -88,6 +88,7 @@ const batchGetThreads = route({
     operation: 'batchGetThreads',
     tag: 'Threads',
     summary: 'Get several threads as in the list',
+    description: 'Ids that do not exist in the mailbox are in `not_found`.',
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   body: {

@@ -16,7 +16,7 @@ import { scriptCalls } from '../../../store/mailbox/script-calls.ts'
 import { inspectChanged, inspectForwarded, inspectOwn } from '../../../workers/read-message.ts'
 import type { OutboundDeps } from '../../model/deps.ts'
 import type { Answered, CheckResult, LocalHandover, LocalTransport, Verdict } from '../../model/transport.ts'
-import type { ScriptNotifications } from '../../notices/script-notifications.ts'
+import type { NotificationMessages } from '../../notices/notification-messages.ts'
 import type { VacationReplies } from '../../notices/vacation-replies.ts'
 import type { ReceivedDelivery } from '../../receive/deliver-received.ts'
 import { ownReply } from '../smtp/reply.ts'
@@ -28,7 +28,7 @@ export const RECEIVED_MAX = 100
 
 type Deps = Pick<OutboundDeps, 'db' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'> & {
   vacationReplies: Pick<VacationReplies, 'note'>
-  notifications: Pick<ScriptNotifications, 'note'>
+  notifications: Pick<NotificationMessages, 'note'>
   receive: Pick<ReceivedDelivery, 'deliver'>
 }
 

@@ -30,7 +30,7 @@ const PAGE = 100
 /** Values of the field Importance (RFC 2156 §5.3.4); the usual one is left out. */
 const IMPORTANCES = { 1: 'high', 2: null, 3: 'low' } as const
 
-export class ScriptNotifications {
+export class NotificationMessages {
   readonly #deps: Deps
   #running: Promise<number> | undefined
 
