@@ -428,9 +428,8 @@ async function textsIn(box: Box): Promise<string[]> {
   return Promise.all(
     messages.map(async ({ id }) => {
       const { raw } = data<Json>(await appliance.get(`/mailbox/messages/${id}/raw`, box.key))
-      return Buffer.from(raw, 'base64')
-        .toString()
-        .replace(/\r\n[ \t]/g, ' ')
+      const { subject, text_body } = data<Json>(await appliance.get(`/mailbox/messages/${id}`, box.key))
+      return `${Buffer.from(raw, 'base64')}\r\nShown: ${subject}\r\n${text_body}`
     }),
   )
 }
