@@ -20,12 +20,15 @@ import { type Notifier, openNotifier } from './base/notifier.ts'
 import { openResolver, type Resolver } from './base/resolver.ts'
 import { Vault } from './base/secrets.ts'
 import { VirusScan } from './base/virus-scan.ts'
+import { Certificates } from './certificates/certificates.ts'
+import type { CertificatePair } from './config/certificate.ts'
 import type { Config } from './config/config.ts'
 import { type DataFolder, openDataFolder } from './config/data-folder.ts'
-import type { Db } from './db/db.ts'
+import type { Db, Reader } from './db/db.ts'
 import { DbThreads } from './db/threads.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
 import type { NewDkimPair } from './directory/domains/dkim-keys.ts'
+import { verifiedNames } from './directory/domains/domains-verification.ts'
 import { Events } from './events/events.ts'
 import { Outbox } from './events/outbox.ts'
 import { ReceivedEvents } from './events/received-events.ts'
@@ -52,6 +55,8 @@ import { Inspector } from './workers/inspector.ts'
 // For two cores: one thread authenticates and parses messages while the main thread serves connections; one more scans and searches.
 const INSPECT_THREADS = 1
 const SCAN_THREADS = 1
+/** Domains below which names get certificates. */
+const SERVED_DOMAINS_MAX = 100
 
 /** What listeners, workers and commands work with. */
 export interface Context {
@@ -94,8 +99,10 @@ export interface Context {
   store: Store
   /** Sign-in of mail programs. */
   access: Access
-  /** Certificate of the listeners for mail. */
+  /** The certificates of all listeners. */
   certificate: ServerCertificate
+  /** Certificates from an authority. */
+  certificates: Certificates
   /** Notifies the clients that follow a mailbox about its changes. */
   following: ChangeFeed
   /** Notifies browsers about what changed in teams. */
@@ -172,7 +179,8 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const people = new People({ ...own, links, outsideAccounts: sync.accounts })
   const agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
   const administration = openAdministration({ ...deps, outbound, agents, people, sync })
-  const maintenance = openMaintenance({ ...deps, outbound, sync, folder: base.folder, eventDispatch })
+  const certificates = new Certificates({ ...deps, domainNames: () => servedNames(db.read) })
+  const maintenance = openMaintenance({ ...deps, certificates, outbound, sync, folder: base.folder, eventDispatch })
   const received = new ReceivedEvents(db)
   const events = new Events(db)
   const access = new Access({
@@ -185,7 +193,13 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     accounts: store.accounts,
     remotes: sync.accounts,
   })
-  const certificate = new ServerCertificate({ pair: base.folder.tls, read: base.folder.readTls, clock, log })
+  const served = (own: CertificatePair) => {
+    const { host, byName } = certificates.pairs()
+    return { pair: host ?? own, byName }
+  }
+  const read = async () => served(await base.folder.readTls())
+  const certificate = new ServerCertificate({ ...served(base.folder.tls), read, clock, log })
+  notifier.listen('certificates', () => void certificate.look())
   const { databases, ...shared } = base
   const threads = openThreads(config)
   return {
@@ -202,7 +216,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
       outbound,
       sync,
     },
-    ...{ access, certificate, metrics: new MetricSources(), memory: new MemoryShares(clock) },
+    ...{ access, certificate, certificates, metrics: new MetricSources(), memory: new MemoryShares(clock) },
     events,
     teamChanges: new TeamChanges({ clock, log, events, audit: people.audit }),
     following: new ChangeFeed({ clock, log, notifier, accounts: store.accounts, received }),
@@ -216,6 +230,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
         sync,
         outbound,
         eventDispatch,
+        certificates,
         inspector,
         cleaner,
         extractor,
@@ -258,6 +273,12 @@ async function openBase(config: Config, overrides: Overrides) {
     notifier,
     outbox,
   }
+}
+
+/** Names below the domains of teams that HTTPS serves where they lead to it: documents for mail programs, and MTA-STS (RFC 8461 §3.3). */
+function servedNames(reader: Reader): string[] {
+  const prefixes = ['autoconfig', 'autodiscover', 'mta-sts']
+  return verifiedNames(reader, SERVED_DOMAINS_MAX).flatMap((name) => prefixes.map((prefix) => `${prefix}.${name}`))
 }
 
 /** Threads that parse messages and files. */

@@ -13,8 +13,10 @@ import { openHttp } from './http/app.ts'
 import { checkPorts, type ListenAddress, PortError, splitHostPort } from './http/ports.ts'
 import { openImap } from './imap/listener.ts'
 import { openInbound } from './inbound/listener.ts'
+import { openCertificateWorker } from './jobs/certificate-worker.ts'
 import { openHeartbeat } from './jobs/heartbeat.ts'
 import { threadJobs } from './jobs/jobs.ts'
+import { provedListeners } from './jobs/proved-listeners.ts'
 import { openProviderWatch } from './jobs/provider-watch.ts'
 import { openScheduler } from './jobs/scheduler.ts'
 import { openSupervisor } from './jobs/supervisor.ts'
@@ -30,7 +32,7 @@ import { openSubmission } from './submission/listener.ts'
 export interface Appliance {
   app: Context
   /** TCP ports that are listened on. */
-  ports: Record<'smtp' | 'app' | 'send' | 'operator' | ClientListener, number>
+  ports: Record<'smtp' | 'app' | 'send' | 'operator' | 'https' | ClientListener, number>
   /** Resolves when no work is due: account checks and the workers on this thread. */
   settle(): Promise<void>
   /** Stops the services: closes their ports, finishes or ends running work, checkpoints the databases. */
@@ -73,6 +75,8 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
   const ownJobs = openScheduler(app, threadJobs)
   const unfinished = openUnfinishedCopies(app)
   const mail = [inbound, imap, submission, managesieve]
+  const ports = () => ({ ...inbound.ports, ...http.ports, ...imap.ports, ...submission.ports, ...managesieve.ports })
+  const certificates = openCertificateWorker(app, () => provedListeners(config, ports()))
   const services: Service[] = [
     unfinished,
     heartbeat,
@@ -84,6 +88,7 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
     app.teamChanges,
     app.certificate,
     ...mail,
+    certificates,
   ]
   const started: Service[] = []
   // All at the same time: one after the other, each could take until its own deadline, with the ports of the others still open.
@@ -104,10 +109,10 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
     await ownJobs.settle()
     await app.people.settle()
     await watch.settle()
+    await certificates.settle()
     for (const worker of here) await worker.settle()
   }
-  const ports = { ...inbound.ports, ...http.ports, ...imap.ports, ...submission.ports, ...managesieve.ports }
-  return { app, ports, settle, close }
+  return { app, ports: ports(), settle, close }
 }
 
 function listenAddresses(config: Config): ListenAddress[] {
@@ -116,6 +121,7 @@ function listenAddresses(config: Config): ListenAddress[] {
     { setting: 'SMTP_PORT', host: config.SMTP_BIND, port: config.SMTP_PORT },
     { setting: 'HTTP_PORT', host, port: config.HTTP_PORT },
     { setting: 'SEND_PORT', host, port: config.SEND_PORT },
+    { setting: 'HTTPS_PORT', host, port: config.HTTPS_PORT },
     { setting: 'OPERATOR_BIND', ...splitHostPort(config.OPERATOR_BIND) },
     ...clientAddresses(config),
   ]

@@ -5,9 +5,9 @@ import { sha256 } from './secrets.ts'
 
 /**
  * Deliveries, webhook events, sending accounts or outside accounts to process; accounts (mailboxes) that changed, with their numbers as
- * subjects. `remotes` has those of mailboxes to which an outside account was attached.
+ * subjects. `remotes` has those of mailboxes to which an outside account was attached. `certificates`: a version came into use or went.
  */
-export type NotificationTopic = 'deliver' | 'webhooks' | 'providers' | 'accounts' | 'remotes'
+export type NotificationTopic = 'deliver' | 'webhooks' | 'providers' | 'accounts' | 'remotes' | 'certificates'
 
 export interface Notifier {
   /**

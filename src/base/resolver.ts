@@ -96,6 +96,13 @@ const FORMS = new Map<string, (data: never) => unknown>([
   // One character per byte, as in node:dns: bytes beyond ASCII stay recognisable.
   ['TXT', (data: Buffer[]) => data.map((part) => part.toString('latin1'))],
   [
+    'CAA',
+    (data: { flags: number; tag: string; value: string }) => ({
+      ...{ critical: data.flags, tag: data.tag },
+      value: data.value,
+    }),
+  ],
+  [
     'TLSA',
     (data: { usage: number; selector: number; matchingType: number; certificate: Buffer }) => ({
       certUsage: data.usage,

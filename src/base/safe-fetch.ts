@@ -44,11 +44,16 @@ export interface PostResult {
   text: string | null
 }
 
+/** A response with its header, names in lower case; empty without a response. */
+export interface FetchResult extends PostResult {
+  headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
 export interface SafeFetchOptions {
   resolver: Resolver
   log: Pick<Log, 'error'>
-  /** Allows private addresses; for tests and closed networks. */
-  allowPrivate: boolean
+  /** Allows private addresses, of all hosts or of some; for tests and closed networks. */
+  allowPrivate: boolean | ((host: string) => boolean)
   /** Allows URLs that name this machine itself, in a trial. */
   allowLoopback?: boolean
   /** ms in all; {@link TOTAL_MS} unless given. */
@@ -89,26 +94,29 @@ export class SafeFetch {
       return literal === 'localhost' ? ['127.0.0.1', '::1'] : [literal]
     }
     const found = isIP(literal) ? [literal] : await this.#resolve(host)
-    const allowed = this.#options.allowPrivate ? found : found.filter(isPublicAddress)
+    const { allowPrivate } = this.#options
+    const mayBePrivate = typeof allowPrivate === 'boolean' ? allowPrivate : allowPrivate(host)
+    const allowed = mayBePrivate ? found : found.filter(isPublicAddress)
     if (allowed.length === 0) throw new Blocked()
     return allowed
   }
 
   /** Posts `body`. Never throws because of the remote side. */
   post(url: string, headers: Record<string, string>, body: Uint8Array | string): Promise<PostResult> {
-    return this.#request(url, { method: 'POST', headers, body }, ANSWER_MAX)
+    return this.request(url, { method: 'POST', headers, body }, ANSWER_MAX)
   }
 
   /** @param most bytes of the response that are kept. Never throws because of the remote side. */
   get(url: string, headers: Record<string, string>, most: number): Promise<PostResult> {
-    return this.#request(url, { method: 'GET', headers }, most)
+    return this.request(url, { method: 'GET', headers }, most)
   }
 
-  async #request(
+  /** Any request, for protocols that read the header of the response. @param most as in `get`. Never throws because of the remote side. */
+  async request(
     url: string,
     asked: Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'>,
     most: number,
-  ): Promise<PostResult> {
+  ): Promise<FetchResult> {
     const totalMs = this.#totalMs
     const reading = new AnswerReader(totalMs, most)
     let timer: NodeJS.Timeout | undefined
@@ -133,7 +141,7 @@ export class SafeFetch {
     await (await this.#opening)?.destroy()
   }
 
-  #notSent(url: string, error: unknown): PostResult {
+  #notSent(url: string, error: unknown): FetchResult {
     const host = URL.parse(url)?.hostname
     this.#options.log.error({ event: 'fetch.not_sent', err: error, host }, 'A request could not be sent')
     const text = 'The server could not send the request. Its operator finds the cause in the log.'
@@ -213,14 +221,14 @@ export class Blocked extends Error {
  */
 class AnswerReader implements Dispatcher.DispatchHandler {
   /** Rejects when there was no response. */
-  readonly result: Promise<PostResult>
+  readonly result: Promise<FetchResult>
   /** True when the time had expired before the response was complete. */
   isLate = false
   readonly #totalMs: number
   readonly #most: number
-  readonly #settle: PromiseWithResolvers<PostResult>
+  readonly #settle: PromiseWithResolvers<FetchResult>
   #controller: Dispatcher.DispatchController | undefined
-  #head: Omit<PostResult, 'body' | 'problem' | 'text'> | undefined
+  #head: Omit<FetchResult, 'body' | 'problem' | 'text'> | undefined
   readonly #parts: Buffer[] = []
   #size = 0
 
@@ -253,6 +261,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
       retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
       accepted: status < 300,
       mayAskToWait: BUSY.includes(status),
+      headers,
     }
   }
 
@@ -282,7 +291,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
 /** Statuses with which Retry-After is honoured (docs/design/events.md §5). */
 const BUSY = [429, 503]
-const NO_ANSWER = { status: 0, body: null, retryAfter: null, accepted: false, mayAskToWait: false }
+const NO_ANSWER = { status: 0, body: null, retryAfter: null, accepted: false, mayAskToWait: false, headers: {} }
 const RESET = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 const DNS = new Set([
   ...['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ETIMEOUT', 'EBADNAME', 'EFORMERR', 'ENOTIMP'],

@@ -1,6 +1,7 @@
 // All settings: name, type, default and description. The JSON schema, the example file and the README table are generated from this list.
 
 import { type Static, type TSchema, Type } from 'typebox'
+import { internetSettings } from './internet-settings.ts'
 import { mailProgramSettings } from './mail-program-settings.ts'
 import {
   BACKUP_TIMES_MAX,
@@ -179,6 +180,8 @@ export const settings = {
     description:
       'Threads that speak SMTP and check messages, started when connections need them. 0: the first thread speaks SMTP, and one thread checks messages.',
   }),
+
+  ...internetSettings,
 
   ...mailProgramSettings,
 

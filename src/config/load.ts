@@ -141,6 +141,7 @@ function requirementOf(schema: TSchema): string | undefined {
 /** Settings that require each other. */
 const PAIRS = [
   ['TLS_CERT_FILE', 'TLS_KEY_FILE'],
+  ['ACME_EAB_KID', 'ACME_EAB_KEY'],
   ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'],
   ['MICROSOFT_CLIENT_ID', 'MICROSOFT_CLIENT_SECRET'],
   ['SES_ACCESS_KEY_ID', 'SES_SECRET_ACCESS_KEY'],
@@ -155,6 +156,7 @@ function checkTogether(config: Config): Config {
       `The settings ${one} and ${other} must be set together; ${config[one] === '' ? one : other} is missing.`,
     )
   }
+  checkAcme(config)
   checkSecrets(config)
   if (config.SPAM_REFUSE_SCORE < config.SPAM_JUNK_SCORE) {
     throw wrong('The setting SPAM_REFUSE_SCORE must not be less than SPAM_JUNK_SCORE.')
@@ -163,6 +165,16 @@ function checkTogether(config: Config): Config {
   checkAddresses(config)
   checkListeners(config)
   return config
+}
+
+function checkAcme({ ACME, ACME_DIRECTORY, TLS_CERT_FILE }: Config): void {
+  if (ACME === 'off') return
+  if (TLS_CERT_FILE !== '') {
+    throw wrong(
+      'The settings ACME and TLS_CERT_FILE both name a certificate. Remove TLS_CERT_FILE and TLS_KEY_FILE, or set ACME to off.',
+    )
+  }
+  if (!ACME_DIRECTORY.startsWith('https:')) throw wrong('The setting ACME_DIRECTORY must be an https URL.')
 }
 
 function checkSecrets(config: Config): void {
@@ -218,6 +230,7 @@ function checkListeners(config: Config): void {
   const listeners = [
     { name: 'HTTP_PORT', host: config.HTTP_BIND, port: config.HTTP_PORT },
     { name: 'SEND_PORT', host: config.HTTP_BIND, port: config.SEND_PORT },
+    { name: 'HTTPS_PORT', host: config.HTTP_BIND, port: config.HTTPS_PORT },
     { name: 'SMTP_PORT', host: config.SMTP_BIND, port: config.SMTP_PORT },
     ...clientListeners(config),
     operator,

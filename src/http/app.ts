@@ -39,7 +39,7 @@ export interface HttpOptions {
 
 export interface HttpService extends Service {
   /** TCP ports, once started. */
-  readonly ports: { app: number; send: number; operator: number }
+  readonly ports: { app: number; send: number; operator: number; https: number }
 }
 
 /** @throws Error for an inconsistent route or two routes that conflict */
@@ -94,7 +94,7 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
   return {
     name: 'http',
     get ports() {
-      return { app: listeners.app.port, send: listeners.send.port, operator: listeners.operator.port }
+      return { app: listeners.app.port, send: listeners.send.port, operator: listeners.operator.port, https: 0 }
     },
     async start() {
       rate.start((error) => log.error({ event: 'http.rate_counts_not_saved', err: error }, 'Request counts not saved'))

@@ -1,4 +1,4 @@
-// The certificate of all listeners: read again when its files change, without a restart; and the channel bindings of connections.
+// The certificates of all listeners: read again when they change, without a restart; and the channel bindings of connections.
 
 import { constants, createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -15,10 +15,17 @@ export const TLS_MIN = 'TLSv1.2'
 export const HANDSHAKE_MS = 30_000
 const LOOK_MS = HOUR_MS
 
-interface Deps {
+/** Those that listeners serve. */
+export interface ServerPairs {
+  /** For every connection without a name, and of the mail listeners. */
   pair: CertificatePair
-  /** Reads the files again. @throws an error whose message says what is wrong with them */
-  read(): Promise<CertificatePair>
+  /** For HTTPS, by the name that the client asks for. */
+  byName: ReadonlyMap<string, CertificatePair>
+}
+
+interface Deps extends ServerPairs {
+  /** Reads them again. @throws an error whose message says what is wrong with the files */
+  read(): Promise<ServerPairs>
   clock: Clock
   log: Log
 }
@@ -29,6 +36,8 @@ export class ServerCertificate implements Service {
   readonly #deps: Deps
   readonly #listeners = new Set<(pair: CertificatePair) => void>()
   #pair: CertificatePair
+  #byName: ReadonlyMap<string, CertificatePair>
+  readonly #contexts = new Map<CertificatePair, SecureContext>()
   #context: SecureContext | undefined
   #looking: Promise<void> | null = null
   #timer: Timer | undefined
@@ -37,6 +46,7 @@ export class ServerCertificate implements Service {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#pair = deps.pair
+    this.#byName = deps.byName
   }
 
   /** The current certificate and key, PEM. */
@@ -48,6 +58,19 @@ export class ServerCertificate implements Service {
   get context(): SecureContext {
     this.#context ??= contextOf(this.#pair)
     return this.#context
+  }
+
+  /** The pair of a name; that of all other connections where it has none of its own. */
+  pairFor(name: string): CertificatePair {
+    return this.#byName.get(name) ?? this.#pair
+  }
+
+  /** For a new connection that asks for this name. */
+  contextFor(name: string): SecureContext {
+    const pair = this.pairFor(name)
+    const known = this.#contexts.get(pair) ?? contextOf(pair)
+    this.#contexts.set(pair, known)
+    return known
   }
 
   /** Calls `listener` with each new certificate, for libraries that hold a context of their own. */
@@ -96,10 +119,17 @@ export class ServerCertificate implements Service {
 
   /** @returns false when the files hold the certificate in use. @throws an error when they cannot be used */
   async #reload(): Promise<boolean> {
-    const pair = await this.#deps.read()
-    if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return false
-    this.#context = contextOf(pair)
-    this.#pair = pair
+    const { pair, byName } = await this.#deps.read()
+    const isSame = isEqual(pair, this.#pair)
+    if (isSame && hasEqualNames(byName, this.#byName)) return false
+    // Made first: what cannot be used is not taken.
+    for (const each of byName.values()) contextOf(each)
+    if (!isSame) {
+      this.#context = contextOf(pair)
+      this.#pair = pair
+    }
+    this.#byName = byName
+    this.#contexts.clear()
     return true
   }
 
@@ -134,6 +164,17 @@ export class ServerCertificate implements Service {
       })
     })
   }
+}
+
+function isEqual(one: CertificatePair, other: CertificatePair | undefined): boolean {
+  return one.cert === other?.cert && one.key === other.key
+}
+
+function hasEqualNames(
+  one: ReadonlyMap<string, CertificatePair>,
+  other: ReadonlyMap<string, CertificatePair>,
+): boolean {
+  return one.size === other.size && [...one].every(([name, pair]) => isEqual(pair, other.get(name)))
 }
 
 function contextOf({ cert, key }: CertificatePair): SecureContext {

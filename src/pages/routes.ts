@@ -1,6 +1,7 @@
 // Routes at the origin that are not part of the API: pages for people, settings for mail programs, and the hook for Amazon SNS.
 
 import type { Route } from '../http/route.ts'
+import { acmeChallenge } from './acme-challenge.ts'
 import { appPasswordPages } from './app-passwords.ts'
 import { assetRoute } from './assets.ts'
 import { autoconfigRoutes } from './autoconfig.ts'
@@ -35,6 +36,7 @@ export const webRoutes: readonly Route[] = [
   ...invitePages,
   ...forwardPages,
   ...ownerPages,
+  acmeChallenge,
   ...autoconfigRoutes,
   ...autodiscoverRoutes,
   ...mailSetupRoutes,

@@ -9,7 +9,7 @@ import { Table } from '../../src/db/table.ts'
 import { ROOT, type Source, sources } from '../support/source.ts'
 
 /** Rooms that may hold SQL (docs/design/structure.md §1, rule 3). */
-const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound', 'agents', 'people', 'sync']
+const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound', 'agents', 'people', 'sync', 'certificates']
 
 /** Folders of messages and threads by what is done with them: entries and counts, lists, and messages or threads themselves. */
 const MESSAGES = ['src/store/entries/', 'src/store/lists/', 'src/store/messages/']
@@ -81,6 +81,12 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['forwarded', 'src/store/mailbox/forwarded.ts'],
   ['script_ids', 'src/store/mailbox/script-ids.ts'],
   ['script_notifications', 'src/store/mailbox/script-notifications.ts'],
+  ['acme_accounts', 'src/certificates/'],
+  ['certificates', 'src/certificates/'],
+  ['certificate_keys', 'src/certificates/'],
+  ['certificate_versions', 'src/certificates/'],
+  ['acme_orders', 'src/certificates/'],
+  ['acme_challenges', 'src/certificates/'],
   ['operator_keys', 'src/directory/keys/operator-keys.ts'],
   ['dkim_keys', 'src/directory/domains/dkim-keys.ts'],
   ['members', 'src/people/'],

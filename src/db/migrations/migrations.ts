@@ -61,6 +61,7 @@ import { aliasIdentities } from './0058-alias-identities.ts'
 import { passkeyHosts } from './0059-passkey-hosts.ts'
 import { scriptVacations } from './0060-script-vacations.ts'
 import { scriptNotifications } from './0061-script-notifications.ts'
+import { certificateTables } from './0062-certificates.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -128,5 +129,6 @@ export const mailMigrations = [
   passkeyHosts,
   scriptVacations,
   scriptNotifications,
+  certificateTables,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

@@ -133,6 +133,15 @@ export interface LapsedDomain {
   verifiedAt: number
 }
 
+/** The names of at most `limit` verified domains of teams, the oldest first. */
+export function verifiedNames(reader: Reader, limit: number): string[] {
+  const rows = reader.all<{ name: string }>(
+    "SELECT name FROM domains WHERE verification_status = 'verified' AND team_id <> ? ORDER BY created_at, id LIMIT ?",
+    [SYSTEM_TEAM_ID, limit],
+  )
+  return rows.map(({ name }) => name)
+}
+
 /** Domains that were verified once and have failed since (docs/design/directory.md §5.3). */
 export function lapsedDomains(reader: Reader): LapsedDomain[] {
   const rows = reader.all<{ id: string; team_id: string; name: string; verified_at: number }>(

@@ -8,6 +8,7 @@ import type { Config } from '../../config/config.ts'
 import { checkAccounts } from './accounts.ts'
 import { checkBacklog } from './backlog.ts'
 import { checkBackups } from './backup.ts'
+import { checkCertificates } from './certificates.ts'
 import { checkClientHost, checkClientPorts, checkDocumentNames } from './client-ports.ts'
 import { checkClockGuard } from './clock-guard.ts'
 import { checkContents } from './contents.ts'
@@ -49,7 +50,8 @@ export async function applianceChecks(
 ): Promise<Finding[]> {
   const { config, resolver } = app
   return [
-    ...checkCertificate(app.folder.tls.cert, hostsOf(config), app.clock.now()),
+    ...checkCertificate(servedCertificate(app), hostsOf(config), app.clock.now()),
+    ...checkCertificates(app),
     ...ports,
     ...(await run('mail_host', () => checkHosts(resolver, config.MAIL_HOSTS))),
     ...(outside ? await run('port_25', () => checkFromOutside(config, resolver)) : notTried(config)),
@@ -79,6 +81,11 @@ export function boundedChecks({ clock }: Pick<DoctorDeps, 'clock'>): RunChecks {
       timer.cancel()
     }
   }
+}
+
+/** The certificate that the mail listeners serve. */
+function servedCertificate({ certificates, folder }: DoctorDeps): string {
+  return (certificates.pairs().host ?? folder.tls).cert
 }
 
 /** The names senders and mail programs connect to. */

@@ -94,7 +94,9 @@ export function checkCertificate(pem: string, hosts: readonly string[], now: num
   if (days < RENEWAL_DAYS) findings.push(warning('tls', `The certificate expires in ${days} days.`, renew))
   if (certificate.checkIssued(certificate)) {
     const says = 'The certificate is self-signed; senders that require a trusted one (MTA-STS, DANE) do not deliver.'
-    findings.push(warning('tls', says, 'Set TLS_CERT_FILE and TLS_KEY_FILE to a certificate of an authority.'))
+    findings.push(
+      warning('tls', says, 'Set ACME to on, or TLS_CERT_FILE and TLS_KEY_FILE to a certificate of an authority.'),
+    )
   }
   return findings.length > 0
     ? findings

@@ -19,10 +19,11 @@ let reads = 0
 const log = openLog('silent')
 const certificate = new ServerCertificate({
   pair: one,
+  byName: new Map(),
   read: async () => {
     reads++
     if (files instanceof Error) throw files
-    return files
+    return { pair: files, byName: new Map() }
   },
   clock,
   log,
@@ -105,7 +106,10 @@ describe('a new certificate', () => {
 
   it('is in use even if one of its listeners fails: the others get it, and the log says so', async (t) => {
     const [warned, failed] = [t.mock.method(log, 'warn'), t.mock.method(log, 'error')]
-    const own = new ServerCertificate({ pair: one, read: async () => two, clock, log })
+    const own = new ServerCertificate({
+      ...{ pair: one, byName: new Map(), clock, log },
+      read: async () => ({ pair: two, byName: new Map() }),
+    })
     const taken: CertificatePair[] = []
     own.onChange(() => {
       throw new Error('a defect')
