@@ -3,7 +3,7 @@
 import { der, extension, OCTET_STRING } from '../base/der.ts'
 import { DAY_MS } from '../base/durations.ts'
 import { sha256 } from '../base/secrets.ts'
-import { type CertificatePair, selfSigned } from '../config/certificate.ts'
+import { type CertificatePair, selfSignedNow } from '../config/certificate.ts'
 
 export const CHALLENGE_TYPES = ['http-01', 'tls-alpn-01', 'dns-01'] as const
 export type ChallengeType = (typeof CHALLENGE_TYPES)[number]
@@ -31,7 +31,7 @@ export function dnsChallenge(name: string, keyAuthorization: string): { name: st
 }
 
 /** The certificate that answers TLS-ALPN-01 for a name. @param now ms */
-export function alpnCertificate(name: string, keyAuthorization: string, now: number): Promise<CertificatePair> {
+export function alpnCertificate(name: string, keyAuthorization: string, now: number): CertificatePair {
   const digest = der(OCTET_STRING, sha256(keyAuthorization))
-  return selfSigned(name, now - DAY_MS, now + DAY_MS, [], [extension(ACME_IDENTIFIER, digest, true)])
+  return selfSignedNow(name, now - DAY_MS, now + DAY_MS, [extension(ACME_IDENTIFIER, digest, true)])
 }

@@ -1,6 +1,7 @@
 // Routes at the root of the two origins: health and discovery documents.
 
 import type { Config } from '../config/config.ts'
+import { sendBase } from '../config/origins.ts'
 import { type Route, route } from '../http/route.ts'
 import { issuerOf } from './agents/resources.ts'
 import { checkReady } from './readiness.ts'
@@ -81,7 +82,7 @@ const readSendResource = route({
   reply: { bare: true, schema: ProtectedResource },
   handle({ app: { config } }) {
     return {
-      ...resource(config, config.SEND_ORIGIN),
+      ...resource(config, sendBase(config)),
       resource_name: 'Mail appliance: Sending API',
       scopes_supported: ['email.send'],
     }

@@ -1,6 +1,6 @@
 // Generates a self-signed certificate, encoded in DER here: Node can read X.509 certificates, but not create them.
 
-import { generateKeyPair, randomBytes, sign } from 'node:crypto'
+import { generateKeyPair, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import {
   BIT_STRING,
@@ -39,16 +39,39 @@ const COMMON_NAME_MAX = 64
  * @param from ms
  * @param until ms
  * @param others further names it is valid for
- * @param more further extensions, DER
  */
 export async function selfSigned(
   host: string,
   from: number,
   until: number,
   others: readonly string[] = [],
-  more: readonly Buffer[] = [],
 ): Promise<CertificatePair> {
-  const { publicKey, privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
+  return signed(await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' }), {
+    host,
+    from,
+    until,
+    others,
+    more: [],
+  })
+}
+
+/** The same at once, for the middle of a handshake: a key takes less than a millisecond. @param more further extensions, DER */
+export function selfSignedNow(host: string, from: number, until: number, more: readonly Buffer[]): CertificatePair {
+  return signed(generateKeyPairSync('ec', { namedCurve: 'P-256' }), { host, from, until, others: [], more })
+}
+
+interface Content {
+  host: string
+  from: number
+  until: number
+  others: readonly string[]
+  more: readonly Buffer[]
+}
+
+function signed(
+  { publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyObject },
+  { host, from, until, others, more }: Content,
+): CertificatePair {
   const algorithm = der(SEQUENCE, oid(ECDSA_SHA256))
   const commonName = der(SEQUENCE, oid(COMMON_NAME), der(UTF8_STRING, Buffer.from(host.slice(0, COMMON_NAME_MAX))))
   const name = der(SEQUENCE, der(SET, commonName))

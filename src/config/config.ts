@@ -93,7 +93,7 @@ export const settings = {
     ...Origin,
     default: '',
     description:
-      'Public origin of the Sending API, without a path; must differ from APP_ORIGIN. Empty: http://localhost:SEND_PORT.',
+      'Public origin of the Sending API, without a path. That of APP_ORIGIN: the Sending API is below APP_ORIGIN/send. Empty: http://localhost:SEND_PORT.',
   },
   APP_SECRET: Type.String({
     default: '',

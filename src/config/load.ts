@@ -149,7 +149,6 @@ const PAIRS = [
 const SECRET_BYTES = 32
 
 function checkTogether(config: Config): Config {
-  if (config.APP_ORIGIN === config.SEND_ORIGIN) throw wrong('The settings APP_ORIGIN and SEND_ORIGIN must differ.')
   for (const [one, other] of PAIRS) {
     if ((config[one] === '') === (config[other] === '')) continue
     throw wrong(

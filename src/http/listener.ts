@@ -28,6 +28,16 @@ export const DROP_MS = 2_000
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void
 
+/** The limits of a request of HTTP/1.1, as options of a server. */
+export const HTTP1_LIMITS = {
+  headersTimeout: HEADER_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  connectionsCheckingInterval: CHECK_MS,
+  maxHeaderSize: HEADER_MAX,
+  requireHostHeader: false,
+}
+
 /** Presents an error that is no answer to a whole request; the response is a whole HTTP response. */
 export type Refuse = (socket: Socket, error: ProductError) => string
 
@@ -40,6 +50,8 @@ export interface ListenerDeps {
   perAddress: number
   /** Whether a peer is a proxy, whose connections are those of many sources. */
   isProxy(address: string): boolean
+  /** Creates the server of a port with TLS; without it the port is plain. */
+  openServer?(handler: Handler): Server
   /** Receives errors of accepting connections, such as too few file handles; the listener continues. */
   failed(error: unknown): void
 }
@@ -56,11 +68,12 @@ export class Listener {
   readonly #faulty = new WeakSet<Duplex>()
   readonly #counter: ConnectionCounter
   readonly #isProxy: ListenerDeps['isProxy']
+  readonly #isSecure: boolean
   /** Connections above the share of their source, until they are closed. */
   readonly #refused = new Set<Duplex>()
   #stopping = false
 
-  constructor({ clock, handler, refuse, perAddress, isProxy, failed }: ListenerDeps) {
+  constructor({ clock, handler, refuse, perAddress, isProxy, openServer, failed }: ListenerDeps) {
     this.#clock = clock
     this.#refuse = refuse
     this.#counter = new ConnectionCounter({ total: CONNECTIONS_MAX, perAddress })
@@ -83,17 +96,8 @@ export class Listener {
       if (this.#stopping) res.shouldKeepAlive = false
       handler(req, res)
     }
-    this.server = createServer(
-      {
-        headersTimeout: HEADER_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        connectionsCheckingInterval: CHECK_MS,
-        maxHeaderSize: HEADER_MAX,
-        requireHostHeader: false,
-      },
-      serve,
-    )
+    this.#isSecure = openServer !== undefined
+    this.server = openServer?.(serve) ?? createServer(HTTP1_LIMITS, serve)
     // A client may close its half after sending its request, and still reads the response.
     Object.assign(this.server, { httpAllowHalfOpen: true })
     this.server.maxConnections = CONNECTIONS_MAX
@@ -130,6 +134,8 @@ export class Listener {
     for (const [socket, under] of this.#under) {
       const last = under.at(-1)!
       if (!last.headersSent) last.shouldKeepAlive = false
+      // A session of HTTP/2 ends by itself once its streams have.
+      if (last.req.httpVersionMajor > 1) continue
       // Whether a client that closed its half still waits is unknown: the shutdown waits only for clients that certainly do.
       if (socket.readableEnded) socket.destroy()
       else socket.once('end', () => socket.destroy())
@@ -153,7 +159,8 @@ export class Listener {
       socket.once('close', release)
       return
     }
-    if (this.#refused.size >= REFUSALS_MAX) {
+    // Without a handshake there is no way to say it.
+    if (this.#isSecure || this.#refused.size >= REFUSALS_MAX) {
       socket.destroy()
       return
     }

@@ -39,7 +39,7 @@ async function serve(listener: ListenerContext, req: IncomingMessage, res: Serve
   const request = new RequestContext(listener, req, res)
   const began = listener.app.clock.now()
   res.setHeader('X-Request-Id', request.id)
-  for (const [name, value] of listener.headers) res.setHeader(name, value)
+  for (const [name, value] of listener.headers()) res.setHeader(name, value)
   allowOrigin(request)
   // Node calls this at the end of the header: what came with it is parsed first, as it may end the body or be no HTTP (`Listener`).
   await null

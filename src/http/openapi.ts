@@ -3,6 +3,7 @@
 import { type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
+import { sendBase } from '../config/origins.ts'
 import { liftSchemas } from './components.ts'
 import { ERRORS } from './errors.ts'
 import { BYTES, bodyOf, plain } from './openapi-body.ts'
@@ -138,7 +139,7 @@ const OF_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
 const EVERYWHERE = Object.keys(HEADERS).filter((name) => name.startsWith('X-'))
 
 function originOf(config: Config, surface: DescribedSurface): string {
-  return surface === 'send' ? config.SEND_ORIGIN : config.APP_ORIGIN
+  return surface === 'send' ? sendBase(config) : config.APP_ORIGIN
 }
 
 /** Both hosts, the host of the document first. */

@@ -48,7 +48,7 @@ export interface ListenerContext {
   /** Validates every response against its schema. */
   checkReplies: boolean
   /** Headers of every response. */
-  headers: readonly [name: string, value: string][]
+  headers(): readonly [name: string, value: string][]
 }
 
 /** The claim of a request with an Idempotency-Key. */

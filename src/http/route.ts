@@ -294,6 +294,8 @@ interface RouteBase<P extends TObject | undefined, Q extends TObject | undefined
   root?: boolean
   /** True when the case of the path does not matter, for protocols of others. */
   anyCase?: boolean
+  /** First labels of the names below domains that serve it as well, such as `autoconfig`. */
+  names?: readonly string[]
   /** Origin that serves it; `both` for either public one, `me` for the paths of a signed-in person at the app's. */
   surface?: 'app' | 'send' | 'both' | 'operator' | 'me'
   params?: P

@@ -58,8 +58,10 @@ export function writeEmpty(res: ServerResponse): void {
   res.end()
 }
 
-function isWritable({ writableEnded, destroyed, socket }: ServerResponse): boolean {
-  return !writableEnded && !destroyed && (socket === null || socket.writable)
+function isWritable({ writableEnded, destroyed, socket, req }: ServerResponse): boolean {
+  // A response of HTTP/2 has no socket once its stream is closed.
+  if (socket == null) return !writableEnded && req.httpVersionMajor === 1 && !destroyed
+  return !writableEnded && !destroyed && socket.writable
 }
 
 interface StreamedResponse {

@@ -17,6 +17,7 @@ function configRoute(path: string, operation: string): Route {
     ...PAGE_ROUTE,
     method: 'GET',
     path,
+    names: ['autoconfig'],
     docs: { ...PAGE_ROUTE.docs, operation, summary: 'The settings of mail programs of a domain, for Thunderbird.' },
     reply: { ...PAGE_ROUTE.reply, types: ['*/*'] },
     limits: { throttle: SETUP_THROTTLE },

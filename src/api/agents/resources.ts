@@ -2,6 +2,7 @@
 
 import type { TokenAudience } from '../../agents/tokens.ts'
 import type { Config } from '../../config/config.ts'
+import { sendBase } from '../../config/origins.ts'
 
 /** Base path of the authorization server. */
 export const AUTH_PATH = '/agent-auth'
@@ -11,7 +12,7 @@ export function issuerOf(config: Config): string {
 }
 
 export function resourceOf(config: Config, audience: TokenAudience): string {
-  return `${audience === 'app' ? config.APP_ORIGIN : config.SEND_ORIGIN}/api/v1`
+  return `${audience === 'app' ? config.APP_ORIGIN : sendBase(config)}/api/v1`
 }
 
 /** The resource with this identifier; null for an unknown one. A trailing slash is ignored. */

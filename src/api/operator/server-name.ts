@@ -5,6 +5,7 @@ import { type Static, Type } from 'typebox'
 import { conflict, invalid } from '../../base/errors.ts'
 import { choose, readChosen } from '../../config/chosen-settings.ts'
 import { sourceOf } from '../../config/load.ts'
+import { hasOneOrigin } from '../../config/origins.ts'
 import { isReserved } from '../../config/reserved-names.ts'
 import { HostName, Origin } from '../../config/setting-types.ts'
 import type { Context } from '../../context.ts'
@@ -109,7 +110,7 @@ export async function chooseServerName(app: Pick<Context, 'config'>, written: st
       'Agent inboxes have this name (AGENT_MAILBOX_DOMAIN). Use another one.',
     )
   }
-  if (origin === config.SEND_ORIGIN) {
+  if (origin === config.SEND_ORIGIN && !hasOneOrigin(config)) {
     throw invalid('app_origin', 'forbidden_value', 'The Sending API has this address (SEND_ORIGIN). Use another one.')
   }
   requireFree(config, 'MAIL_HOSTS')

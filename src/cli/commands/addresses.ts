@@ -2,15 +2,15 @@
 
 import { CLIENT_LISTENERS, type ClientListener } from '../../config/client-listeners.ts'
 import type { Config } from '../../config/config.ts'
+import { sendBase } from '../../config/origins.ts'
 import { PROGRAM_VERSION } from '../../config/version.ts'
 import type { CommandOutput } from '../frame/command.ts'
 import { table } from '../frame/table.ts'
 
 /** @param ports the ones that were bound; 0 for listeners that are switched off */
-export function addressOutput(
-  { APP_ORIGIN: app, SEND_ORIGIN: send }: Config,
-  ports: { smtp: number } & Record<ClientListener, number>,
-): CommandOutput {
+export function addressOutput(config: Config, ports: { smtp: number } & Record<ClientListener, number>): CommandOutput {
+  const app = config.APP_ORIGIN
+  const send = sendBase(config)
   return {
     data: { app, send, smtp_port: ports.smtp },
     // One text, so that the log does not come between its lines.

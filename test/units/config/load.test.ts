@@ -187,9 +187,14 @@ describe('loadConfig', () => {
     assert.deepEqual(loadConfig(others, file + 'x'), loadConfig({}, file + 'x'))
   })
 
-  it('refuses two origins that are one', () => {
-    const same = { APP_ORIGIN: 'https://a.example', SEND_ORIGIN: 'https://a.example' }
-    assert.throws(() => loadConfig(same, file + 'x'), /APP_ORIGIN and SEND_ORIGIN must differ/)
+  it('refuses a certificate of files together with one by ACME, and one key of an external account without its id', () => {
+    const files = { TLS_CERT_FILE: 'a', TLS_KEY_FILE: 'b', ACME: 'on' }
+    assert.throws(() => loadConfig(files, file + 'x'), /ACME and TLS_CERT_FILE both name a certificate/)
+    assert.throws(() => loadConfig({ ACME_EAB_KEY: 'YQ' }, file + 'x'), /ACME_EAB_KID is missing/)
+    assert.throws(
+      () => loadConfig({ ACME: 'on', ACME_DIRECTORY: 'http://a.test/dir' }, file + 'x'),
+      /must be an https URL/,
+    )
   })
 
   it('says what is wrong with the file', async () => {
