@@ -16,6 +16,7 @@ export interface Names {
   PTR?: string[]
   SRV?: { priority: number; weight: number; port: number; target: string }[]
   NS?: string[]
+  CAA?: { flags: number; tag: string; value: string }[]
   CNAME?: string
   /** Seconds; default 0, so that a change of the zone is visible immediately. */
   ttl?: number
@@ -175,6 +176,7 @@ function recordsOf(names: Names, name: string, type: string): Answer[] {
     }))
   }
   if (type === 'SRV') return (names.SRV ?? []).map((data) => ({ ...base, type: 'SRV' as const, data }))
+  if (type === 'CAA') return (names.CAA ?? []).map((data) => ({ ...base, type, data: data as never }))
   if (type === 'CNAME') return names.CNAME === undefined ? [] : [{ ...base, type, data: names.CNAME }]
   if (type === 'A' || type === 'AAAA' || type === 'PTR' || type === 'NS') {
     return (names[type] ?? []).map((data) => ({ ...base, type, data }))
@@ -211,6 +213,10 @@ function shown(type: string, data: never): unknown {
   if (type === 'SRV') {
     const { target, ...service } = data as { target: string }
     return { ...service, name: target === '.' ? '' : target }
+  }
+  if (type === 'CAA') {
+    const { flags, ...property } = data as { flags: number; tag: string; value: string }
+    return { critical: flags, ...property }
   }
   if (type !== 'MX') return data
   const { preference, exchange } = data as { preference: number; exchange: string }
