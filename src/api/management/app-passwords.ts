@@ -1,10 +1,14 @@
-// The app passwords and sign-ins of a mailbox, for its team.
+// The app passwords and sign-ins of a mailbox, for its own credentials and for its team.
 
-import { Type } from 'typebox'
-import { createdBy } from '../../directory/names/principal.ts'
-import { answer, route } from '../../http/route.ts'
+import { invalid, ProductError } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
+import { isSubset, MAILBOX_SCOPES } from '../../directory/names/permissions.ts'
+import { createdBy, type MailboxPrincipal } from '../../directory/names/principal.ts'
+import { answer, type Route, type RouteAccess, route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import { openedByMailboxKey } from '../../people/opens.ts'
+import { writableAccountOf } from '../rules/account.ts'
 import { KeyStatus } from '../schemas/api-key.ts'
 import {
   AppPasswordCreate,
@@ -27,141 +31,209 @@ import {
 } from '../schemas/sign-in.ts'
 import { withNotices } from './credential-notices.ts'
 import { mailboxMatch } from './mailbox-match.ts'
-import { mailboxOf } from './mailbox-of.ts'
+import { type MailboxCaller, type MailboxWay, mailboxIn, OWN_WAY, paramsOf, TEAM_WAY } from './mailbox-ways.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
-const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })
-const ofAppPassword = Type.Object({ mailbox_id: Id('mailbox'), app_password_id: Id('appPassword') })
-const MANAGE = { as: 'team', permission: 'mailbox.admin.manage' } as const
-const READ = { as: 'team', permission: 'mailbox.admin.read' } as const
-const PATH = '/mailboxes/{mailbox_id}/app-passwords'
+type Access = RouteAccess<'mailbox' | 'team'>
 
-const listAppPasswords = route({
-  method: 'GET',
-  path: PATH,
-  docs: {
-    operation: 'listMailboxAppPasswords',
-    tag: 'Mailboxes',
-    summary: 'List the app passwords of a mailbox, newest first',
-    description: 'Secrets are not included.',
-  },
-  access: MANAGE,
-  params: ofMailbox,
-  query: pageQuery({ limit: MANAGEMENT_PAGE, status: KeyStatus }),
-  reply: { schema: listOf(AppPasswordJson) },
-  handle({ params: { mailbox_id }, query: { status, limit }, after, principal, app }) {
-    const { id } = mailboxOf(app, principal.teamId, mailbox_id)
-    const page = app.directory.appPasswords.list(id, { status, limit, after })
-    return { items: page.items.map(presentAppPassword), next: page.next }
-  },
-})
+interface AppPasswordWay extends MailboxWay {
+  list: Access
+  change: Access
+  /** Of the sign-ins and the settings of mail programs. */
+  read: Access
+}
 
-const createAppPassword = route({
-  method: 'POST',
-  path: PATH,
-  docs: {
-    operation: 'createMailboxAppPassword',
-    tag: 'Mailboxes',
-    summary: 'Create an app password of a mailbox',
-    description:
-      'A secret for one mail program, shown in this response only. At most 25 active ones for each mailbox (409); 403 for the inbox of ' +
-      'an agent. `If-Match` takes the ETag of the mailbox.',
-  },
-  access: { ...MANAGE, fresh: true },
-  idempotent: true,
-  params: ofMailbox,
-  body: { schema: AppPasswordCreate },
-  reply: { secret: true, schema: NewAppPassword, status: 201, etag: true },
-  async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
-    const input = readAppPassword(body, createdBy(principal))
-    const matches = mailboxMatch(app, id, request)
-    const issued = await withNotices(app, principal, { mailboxId: id, what: 'An app password' }, () =>
-      app.directory.appPasswords.issue(principal.teamId, id, input, matches),
-    )
-    request.opens(openedByMailboxKey(mailboxOf(app, principal.teamId, id).email, issued.record.permissions))
-    const Location = `/api/v1/mailboxes/${id}/app-passwords/${issued.record.id}`
-    return answer({ data: presentNewAppPassword(issued), headers: { Location } })
-  },
-})
+const OWN: AppPasswordWay = {
+  ...OWN_WAY,
+  list: { as: 'mailbox', permission: 'mailbox.read', gate: 'app_passwords' },
+  change: { as: 'mailbox', permission: 'mailbox.write', gate: 'app_passwords' },
+  read: { as: 'mailbox', permission: 'mailbox.read' },
+}
+const MANAGE: Access = { as: 'team', permission: 'mailbox.admin.manage' }
+const TEAM: AppPasswordWay = {
+  ...{ ...TEAM_WAY, list: MANAGE, change: MANAGE },
+  read: { as: 'team', permission: 'mailbox.admin.read' },
+}
+const PATH = '/app-passwords'
+const OF_ONE = { app_password_id: Id('appPassword') }
+const TEAM_MATCH = '`If-Match` takes the ETag of the mailbox.'
+const CREATION = {
+  mailbox:
+    'A secret for one mail program, shown in this response only. Its permissions must be among those of the key, and it does not ' +
+    'outlive the expiry of the key. At most 25 active ones (409).',
+  team:
+    'A secret for one mail program, shown in this response only. At most 25 active ones for each mailbox (409); 403 for the inbox of ' +
+    `an agent. ${TEAM_MATCH}`,
+}
 
-const updateAppPassword = route({
-  method: 'PATCH',
-  path: `${PATH}/{app_password_id}`,
-  docs: {
-    operation: 'updateMailboxAppPassword',
-    tag: 'Mailboxes',
-    summary: 'Update an app password of a mailbox; 409 when it is not active',
-    description: 'Its name and the end of its lifetime; the password itself is shown once, when it is created.',
-  },
-  access: MANAGE,
-  params: ofAppPassword,
-  body: { schema: AppPasswordUpdate },
-  reply: { schema: AppPasswordJson },
-  async handle({ params: { mailbox_id, app_password_id: id }, body, principal, app }) {
-    const mailbox = mailboxOf(app, principal.teamId, mailbox_id)
-    return presentAppPassword(await app.directory.appPasswords.update(mailbox.id, id, readAppPasswordChange(body)))
-  },
-})
+function listAppPasswords(way: AppPasswordWay): Route {
+  return route({
+    method: 'GET',
+    path: way.path + PATH,
+    docs: {
+      ...{ operation: `list${way.infix}AppPasswords`, tag: way.tag, description: 'Secrets are not included.' },
+      summary: `List app passwords${way.of}, newest first${way.noAgents}`,
+    },
+    access: way.list,
+    params: paramsOf(way, {}),
+    query: pageQuery({ limit: MANAGEMENT_PAGE, status: KeyStatus }),
+    reply: { schema: listOf(AppPasswordJson) },
+    handle({ params, query: { status, limit }, after, principal, app }) {
+      const { id } = appPasswordsIn(app, principal, params)
+      const page = app.directory.appPasswords.list(id, { status, limit, after })
+      return { items: page.items.map(presentAppPassword), next: page.next }
+    },
+  })
+}
 
-const deleteAppPassword = route({
-  method: 'DELETE',
-  path: `${PATH}/{app_password_id}`,
-  docs: {
-    operation: 'deleteMailboxAppPassword',
-    tag: 'Mailboxes',
-    summary: 'Revoke an app password of a mailbox; its open connections end within 30 s',
-    description: '`If-Match` takes the ETag of the mailbox.',
-  },
-  access: MANAGE,
-  params: ofAppPassword,
-  reply: { schema: DeletedOf('appPassword'), etag: true },
-  async handle({ params: { mailbox_id, app_password_id: id }, principal, app, request }) {
-    const mailbox = mailboxOf(app, principal.teamId, mailbox_id)
-    const matches = mailboxMatch(app, mailbox.id, request)
-    await app.directory.appPasswords.revoke(mailbox.id, id, (tx) =>
-      matches(app.directory.mailboxes.byId(mailbox.id, tx)!, tx),
-    )
-    return { deleted: true, id }
-  },
-})
+function createAppPassword(way: AppPasswordWay): Route {
+  return route({
+    method: 'POST',
+    path: way.path + PATH,
+    docs: {
+      ...{ operation: `create${way.infix}AppPassword`, tag: way.tag, description: CREATION[way.as] },
+      summary: `Create an app password${way.of}${way.noAgents}`,
+    },
+    access: { ...way.change, fresh: true },
+    idempotent: true,
+    params: paramsOf(way, {}),
+    body: { schema: AppPasswordCreate },
+    reply: { secret: true, schema: NewAppPassword, status: 201, etag: way.isTeam },
+    async handle({ params, body, principal, app, request }) {
+      const mailbox = appPasswordsIn(app, principal, params)
+      const input = readAppPassword(body, createdBy(principal))
+      const { teamId, id, email } = mailbox
+      const { appPasswords } = app.directory
+      const issued =
+        principal.kind === 'mailbox'
+          ? await appPasswords.issue(teamId, id, withinKey(app, changing(app, principal), input))
+          : await withNotices(app, principal, { mailboxId: id, what: 'An app password' }, () =>
+              appPasswords.issue(teamId, id, input, mailboxMatch(app, id, request)),
+            )
+      request.opens(openedByMailboxKey(email, issued.record.permissions))
+      const Location = `/api/v1${(way.path + PATH).replace('{mailbox_id}', id)}/${issued.record.id}`
+      return answer({ data: presentNewAppPassword(issued), headers: { Location } })
+    },
+  })
+}
 
-const listSignIns = route({
-  method: 'GET',
-  path: '/mailboxes/{mailbox_id}/sign-ins',
-  docs: {
-    operation: 'listMailboxSignIns',
-    tag: 'Mailboxes',
-    summary: 'List sign-ins of mail programs to a mailbox, newest first',
-    description: 'Successful and failed ones of the last `SIGN_IN_RETENTION_DAYS`; at most 1,000.',
-  },
-  access: READ,
-  params: ofMailbox,
-  query: pageQuery({ limit: MANAGEMENT_PAGE, outcome: SignInOutcomeText, protocol: SignInProtocol }),
-  reply: { schema: listOf(SignInJson) },
-  handle({ params: { mailbox_id }, query: { outcome, protocol, limit }, after, principal, app }) {
-    const { id } = mailboxOf(app, principal.teamId, mailbox_id)
-    const page = app.directory.signIns.list(id, { outcome, protocol, limit, after })
-    return { items: page.items.map(presentSignIn), next: page.next }
-  },
-})
+function updateAppPassword(way: AppPasswordWay): Route {
+  return route({
+    method: 'PATCH',
+    path: `${way.path}${PATH}/{app_password_id}`,
+    docs: {
+      ...{ operation: `update${way.infix}AppPassword`, tag: way.tag },
+      summary: `Update an app password${way.of}${way.noAgents}`,
+      description:
+        'Its name and the end of its lifetime; the password itself is shown once, when it is created. 409 when it is not active.',
+    },
+    access: way.change,
+    params: paramsOf(way, OF_ONE),
+    body: { schema: AppPasswordUpdate },
+    reply: { schema: AppPasswordJson },
+    async handle({ params, body, principal, app }) {
+      const mailbox = appPasswordsIn(app, principal, params)
+      if (principal.kind === 'mailbox') changing(app, principal)
+      const { appPasswords } = app.directory
+      return presentAppPassword(
+        await appPasswords.update(mailbox.id, params.app_password_id, readAppPasswordChange(body)),
+      )
+    },
+  })
+}
 
-const readClientSettings = route({
-  method: 'GET',
-  path: '/mailboxes/{mailbox_id}/client-settings',
-  docs: {
-    operation: 'getMailboxClientSettings',
-    tag: 'Mailboxes',
-    summary: 'Get what to enter in a mail program for a mailbox',
-    description: 'Servers, ports and user name for IMAP, SMTP and ManageSieve, as autoconfiguration announces them.',
-  },
-  access: READ,
-  params: ofMailbox,
-  reply: { schema: ClientSettingsJson },
-  handle: ({ params: { mailbox_id }, principal, app }) =>
-    presentClientSettings(app.config, mailboxOf(app, principal.teamId, mailbox_id).email),
-})
+function deleteAppPassword(way: AppPasswordWay): Route {
+  return route({
+    method: 'DELETE',
+    path: `${way.path}${PATH}/{app_password_id}`,
+    docs: {
+      ...{ operation: `delete${way.infix}AppPassword`, tag: way.tag },
+      summary: `Revoke an app password${way.of}${way.noAgents}`,
+      description: `Its open connections end within 30 s; mail programs that use it are asked for another one.${way.isTeam ? ` ${TEAM_MATCH}` : ''}`,
+    },
+    access: way.change,
+    params: paramsOf(way, OF_ONE),
+    reply: { schema: DeletedOf('appPassword'), etag: way.isTeam },
+    async handle({ params, principal, app, request }) {
+      const { app_password_id: id } = params
+      const mailbox = appPasswordsIn(app, principal, params)
+      const { appPasswords, mailboxes } = app.directory
+      const matches = way.isTeam ? mailboxMatch(app, mailbox.id, request) : () => {}
+      await appPasswords.revoke(mailbox.id, id, (tx) => matches(mailboxes.byId(mailbox.id, tx)!, tx))
+      return { deleted: true, id }
+    },
+  })
+}
 
-export const mailboxAppPasswords = [
+function listSignIns(way: AppPasswordWay): Route {
+  return route({
+    method: 'GET',
+    path: `${way.path}/sign-ins`,
+    docs: {
+      ...{ operation: `list${way.infix}SignIns`, tag: way.tag },
+      summary: `List sign-ins of mail programs${way.of}, newest first`,
+      description: 'Successful and failed ones of the last `SIGN_IN_RETENTION_DAYS`; at most 1,000.',
+    },
+    access: way.read,
+    params: paramsOf(way, {}),
+    query: pageQuery({ limit: MANAGEMENT_PAGE, outcome: SignInOutcomeText, protocol: SignInProtocol }),
+    reply: { schema: listOf(SignInJson) },
+    handle({ params, query: { outcome, protocol, limit }, after, principal, app }) {
+      const { id } = mailboxIn(app, principal, params)
+      const page = app.directory.signIns.list(id, { outcome, protocol, limit, after })
+      return { items: page.items.map(presentSignIn), next: page.next }
+    },
+  })
+}
+
+function readClientSettings(way: AppPasswordWay): Route {
+  return route({
+    method: 'GET',
+    path: `${way.path}/client-settings`,
+    docs: {
+      ...{ operation: `get${way.infix}ClientSettings`, tag: way.tag },
+      summary: `Get the settings${way.of} for mail programs`,
+      description: 'Servers, ports and user name for IMAP, SMTP and ManageSieve, as autoconfiguration announces them.',
+    },
+    access: way.read,
+    params: paramsOf(way, {}),
+    reply: { schema: ClientSettingsJson },
+    handle: ({ params, principal, app }) => presentClientSettings(app.config, mailboxIn(app, principal, params).email),
+  })
+}
+
+/** @throws ProductError not_found; insufficient_permissions for the inbox of an agent, whichever key of its own is used for it */
+function appPasswordsIn(app: Context, principal: MailboxCaller, params: { mailbox_id?: string }): Mailbox {
+  const mailbox = mailboxIn(app, principal, params)
+  if (principal.kind === 'team' || !mailbox.isAgent) return mailbox
+  throw new ProductError('insufficient_permissions', 'The inbox of an agent has no app passwords; it uses its tokens.')
+}
+
+/** @throws ProductError conflict while the mailbox is suspended, service_unavailable while it is being set up */
+function changing(app: Context, principal: MailboxPrincipal): MailboxPrincipal {
+  writableAccountOf(app, principal)
+  return principal
+}
+
+/** Input that gives no more than the key has: its scopes, and its time. @throws ProductError validation_error */
+function withinKey(
+  app: Context,
+  { teamId, keyId, permissions }: MailboxPrincipal,
+  input: ReturnType<typeof readAppPassword>,
+): ReturnType<typeof readAppPassword> {
+  const wanted = input.permissions ?? permissions
+  if (!isSubset(wanted, permissions)) {
+    throw invalid('permissions', 'forbidden_value', 'An app password cannot have permissions the key does not have.')
+  }
+  const keyEnds = app.directory.keys.get(teamId, keyId)?.expiresAt ?? null
+  if (keyEnds !== null && input.expiresAt !== null && input.expiresAt > keyEnds) {
+    throw invalid('expires_at', 'too_big', 'An app password cannot expire later than the key it is created with.')
+  }
+  const scopes = MAILBOX_SCOPES.filter((scope) => wanted.includes(scope))
+  return { ...input, permissions: scopes, expiresAt: input.expiresAt ?? keyEnds }
+}
+
+const ROUTES = [
   listAppPasswords,
   createAppPassword,
   updateAppPassword,
@@ -169,3 +241,6 @@ export const mailboxAppPasswords = [
   listSignIns,
   readClientSettings,
 ]
+
+export const appPasswords = ROUTES.map((of) => of(OWN))
+export const mailboxAppPasswords = ROUTES.map((of) => of(TEAM))

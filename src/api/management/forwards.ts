@@ -1,142 +1,195 @@
-// The forwards of a mailbox, as its team manages them.
+// The forwards of a mailbox, for its own credentials and for its team. Forwarding sends: with a credential of the mailbox it needs the
+// permission to send beside that to change.
 
-import { Type } from 'typebox'
+import { ProductError } from '../../base/errors.ts'
+import type { Context } from '../../context.ts'
+import type { Mailbox } from '../../directory/mailboxes/mailboxes.ts'
 import { createdBy } from '../../directory/names/principal.ts'
-import { answer, route } from '../../http/route.ts'
+import { answer, type Route, type RouteAccess, route } from '../../http/route.ts'
 import { Id, listOf } from '../../http/schema.ts'
 import { openedByForward } from '../../people/opens.ts'
+import { writableAccountOf } from '../rules/account.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { ForwardCreate, ForwardJson, ForwardUpdate, presentForwardState } from '../schemas/forward.ts'
 import { withNotices } from './credential-notices.ts'
-import { mailboxOf } from './mailbox-of.ts'
+import { type MailboxCaller, type MailboxWay, mailboxIn, OWN_WAY, paramsOf, TEAM_WAY } from './mailbox-ways.ts'
 import { MAKERS, makersFor } from './makers.ts'
 
-const PATH = '/mailboxes/{mailbox_id}/forwards'
-const ofMailbox = Type.Object({ mailbox_id: Id('mailbox') })
-const ofForward = Type.Object({ ...ofMailbox.properties, forward_id: Id('forward') })
-const READ = { as: 'team', permission: 'mailbox.admin.read' } as const
-const MANAGE = { as: 'team', permission: 'mailbox.admin.manage' } as const
+type Access = RouteAccess<'mailbox' | 'team'>
 
-const listForwards = route({
-  method: 'GET',
-  path: PATH,
-  docs: {
-    operation: 'listMailboxForwards',
-    tag: 'Mailboxes',
-    summary: 'List the forwards of a mailbox, newest first',
-    description: MAKERS,
-  },
-  access: READ,
-  params: ofMailbox,
-  reply: { list: 'whole', schema: listOf(ForwardJson) },
-  handle({ params: { mailbox_id }, principal, app }) {
-    const mailbox = mailboxOf(app, principal.teamId, mailbox_id)
-    const states = app.administration.forwards.list(mailbox)
-    const made = states.map(({ forward }) => forward)
-    return { items: states.map(presentForwardState), next: null, meta: { makers: makersFor(app, principal, made) } }
-  },
-})
+interface ForwardWay extends MailboxWay {
+  read: Access
+  /** Makes it forward. */
+  send: Access
+  end: Access
+}
 
-const createForward = route({
-  method: 'POST',
-  path: PATH,
-  docs: {
-    operation: 'createMailboxForward',
-    tag: 'Mailboxes',
-    summary: 'Forward the mail of a mailbox or alias to another address',
-    description:
-      'Sends a message to the address; forwarding begins when its owner confirms on the page it links to, within 7 days. 409 when the ' +
-      'address is suppressed, its owner has refused, it is pending or active already, or the mailbox has ten. 429 after three ' +
-      'such messages to an address in a day.',
-  },
-  access: { ...MANAGE, fresh: true },
-  idempotent: true,
-  params: ofMailbox,
-  body: { schema: ForwardCreate },
-  reply: { schema: ForwardJson, status: 201 },
-  async handle({ params: { mailbox_id: id }, body, principal, app, request }) {
-    const { to, alias, keep_copy: keepsCopy } = body
-    const input = { to, alias, keepsCopy, createdBy: createdBy(principal) }
-    const made = await withNotices(app, principal, { mailboxId: id, what: `A forward to ${to}` }, () =>
-      app.administration.forwards.request(principal.teamId, id, input),
-    )
-    const data = presentForwardState(made)
-    request.opens(openedByForward(data.alias ?? mailboxOf(app, principal.teamId, id).email, data.to))
-    return answer({ data, headers: { Location: `/api/v1/mailboxes/${id}/forwards/${data.id}` } })
-  },
-})
+const OWN_WRITE: Access = { as: 'mailbox', permission: 'mailbox.write', gate: 'forwarding' }
+const OWN: ForwardWay = {
+  ...OWN_WAY,
+  read: { as: 'mailbox', permission: 'mailbox.read', gate: 'forwarding' },
+  send: { ...OWN_WRITE, alsoNeeds: 'email.send' },
+  end: OWN_WRITE,
+}
+const MANAGE: Access = { as: 'team', permission: 'mailbox.admin.manage' }
+const TEAM: ForwardWay = {
+  ...{ ...TEAM_WAY, send: MANAGE, end: MANAGE },
+  read: { as: 'team', permission: 'mailbox.admin.read' },
+}
+const PATH = '/forwards'
+const ONE = `${PATH}/{forward_id}`
+const OF_ONE = { forward_id: Id('forward') }
 
-const readForward = route({
-  method: 'GET',
-  path: `${PATH}/{forward_id}`,
-  docs: {
-    operation: 'getMailboxForward',
-    tag: 'Mailboxes',
-    summary: 'Get a forward of a mailbox',
-    description: 'Messages are forwarded once the recipient has confirmed.',
-  },
-  access: READ,
-  params: ofForward,
-  reply: { schema: ForwardJson },
-  handle({ params: { mailbox_id, forward_id }, principal, app }) {
-    const mailbox = mailboxOf(app, principal.teamId, mailbox_id)
-    return presentForwardState(app.administration.forwards.get(mailbox, forward_id))
-  },
-})
+function listForwards(way: ForwardWay): Route {
+  return route({
+    method: 'GET',
+    path: way.path + PATH,
+    docs: {
+      ...{ operation: `list${way.infix}Forwards`, tag: way.tag },
+      summary: `List the forwards${way.of}, newest first${way.noAgents}`,
+      description: `Messages are forwarded once the recipient has confirmed.${way.isTeam ? ` ${MAKERS}` : ''}`,
+    },
+    access: way.read,
+    params: paramsOf(way, {}),
+    reply: { list: 'whole', schema: listOf(ForwardJson) },
+    handle({ params, principal, app }) {
+      const states = app.administration.forwards.list(forwardingIn(app, principal, params))
+      const items = states.map(presentForwardState)
+      if (principal.kind === 'mailbox') return { items, next: null }
+      const made = states.map(({ forward }) => forward)
+      return { items, next: null, meta: { makers: makersFor(app, principal, made) } }
+    },
+  })
+}
 
-const updateForward = route({
-  method: 'PATCH',
-  path: `${PATH}/{forward_id}`,
-  docs: {
-    operation: 'updateMailboxForward',
-    tag: 'Mailboxes',
-    summary: 'Change whether a forward keeps a copy',
-    description: 'Without a copy the mailbox keeps only what cannot be forwarded, such as spam.',
-  },
-  access: MANAGE,
-  params: ofForward,
-  body: { schema: ForwardUpdate },
-  reply: { schema: ForwardJson },
-  async handle({ params: { mailbox_id, forward_id: id }, body, principal, app }) {
-    const mailbox = mailboxOf(app, principal.teamId, mailbox_id)
-    await app.directory.forwards.update(mailbox.id, id, { keepsCopy: body.keep_copy })
-    return presentForwardState(app.administration.forwards.get(mailbox, id))
-  },
-})
+function createForward(way: ForwardWay): Route {
+  return route({
+    method: 'POST',
+    path: way.path + PATH,
+    docs: {
+      ...{ operation: `create${way.infix}Forward`, tag: way.tag },
+      summary: `Forward the mail ${way.isTeam ? 'of a mailbox or alias' : 'of the mailbox, or of one of its aliases,'} to another address`,
+      description:
+        'Sends a message to the address; forwarding begins when its owner confirms on the page it links to, within 7 days. ' +
+        `${way.isTeam ? '' : 'It does not end with the key. 403 for agents, '}409 when the address is suppressed, its owner has ` +
+        'refused, it is pending or active already, or the mailbox has ten. 429 after three such messages to an address in a day.',
+    },
+    access: { ...way.send, fresh: true },
+    idempotent: true,
+    params: paramsOf(way, {}),
+    body: { schema: ForwardCreate },
+    reply: { schema: ForwardJson, status: 201 },
+    async handle({ params, body, principal, app, request }) {
+      const { id, teamId, email } = changeableIn(app, principal, params)
+      const { to, alias, keep_copy: keepsCopy } = body
+      const input = { to, alias, keepsCopy, createdBy: createdBy(principal) }
+      const ask = () => app.administration.forwards.request(teamId, id, input)
+      const what = `A forward to ${to}`
+      const made = await (principal.kind === 'mailbox'
+        ? ask()
+        : withNotices(app, principal, { mailboxId: id, what }, ask))
+      const data = presentForwardState(made)
+      request.opens(openedByForward(data.alias ?? email, data.to))
+      const Location = `/api/v1${(way.path + PATH).replace('{mailbox_id}', id)}/${data.id}`
+      return answer({ data, headers: { Location } })
+    },
+  })
+}
 
-const resendForward = route({
-  method: 'POST',
-  path: `${PATH}/{forward_id}/resend`,
-  docs: {
-    operation: 'sendMailboxForwardConfirmation',
-    tag: 'Mailboxes',
-    summary: 'Ask the receiver of a forward again, with a new link',
-    description: '409 unless it is pending or expired; 429 after three messages to the address in a day.',
-  },
-  access: { ...MANAGE, fresh: true },
-  params: ofForward,
-  reply: { schema: ForwardJson },
-  async handle({ params: { mailbox_id, forward_id }, principal, app }) {
-    return presentForwardState(await app.administration.forwards.resend(principal.teamId, mailbox_id, forward_id))
-  },
-})
+function readForward(way: ForwardWay): Route {
+  return route({
+    method: 'GET',
+    path: way.path + ONE,
+    docs: {
+      ...{ operation: `get${way.infix}Forward`, tag: way.tag },
+      summary: `Get a forward${way.of}${way.noAgents}`,
+      description: 'With its state, and until when an unconfirmed one waits.',
+    },
+    access: way.read,
+    params: paramsOf(way, OF_ONE),
+    reply: { schema: ForwardJson },
+    handle({ params, principal, app }) {
+      const mailbox = forwardingIn(app, principal, params)
+      return presentForwardState(app.administration.forwards.get(mailbox, params.forward_id))
+    },
+  })
+}
 
-const deleteForward = route({
-  method: 'DELETE',
-  path: `${PATH}/{forward_id}`,
-  docs: {
-    operation: 'deleteMailboxForward',
-    tag: 'Mailboxes',
-    summary: 'End a forward of a mailbox immediately',
-    description: 'Messages that are queued for the address are still sent.',
-  },
-  access: MANAGE,
-  params: ofForward,
-  reply: { schema: DeletedOf('forward') },
-  async handle({ params: { mailbox_id, forward_id: id }, principal, app }) {
-    await app.administration.forwards.remove(mailboxOf(app, principal.teamId, mailbox_id).id, id)
-    return { deleted: true, id }
-  },
-})
+function updateForward(way: ForwardWay): Route {
+  return route({
+    method: 'PATCH',
+    path: way.path + ONE,
+    docs: {
+      ...{ operation: `update${way.infix}Forward`, tag: way.tag },
+      summary: `Change whether a forward${way.of} keeps a copy${way.noAgents}`,
+      description: 'Without a copy the mailbox keeps only what cannot be forwarded, such as spam.',
+    },
+    access: way.send,
+    params: paramsOf(way, OF_ONE),
+    body: { schema: ForwardUpdate },
+    reply: { schema: ForwardJson },
+    async handle({ params, body, principal, app }) {
+      const mailbox = changeableIn(app, principal, params)
+      await app.directory.forwards.update(mailbox.id, params.forward_id, { keepsCopy: body.keep_copy })
+      return presentForwardState(app.administration.forwards.get(mailbox, params.forward_id))
+    },
+  })
+}
 
-export const mailboxForwards = [listForwards, createForward, readForward, updateForward, resendForward, deleteForward]
+function resendForward(way: ForwardWay): Route {
+  return route({
+    method: 'POST',
+    path: `${way.path}${ONE}/resend`,
+    docs: {
+      ...{ operation: `send${way.infix}ForwardConfirmation`, tag: way.tag },
+      summary: `Ask the receiver of a forward${way.of} again, with a new link${way.noAgents}`,
+      description: '409 unless it is pending or expired; 429 after three messages to the address in a day.',
+    },
+    access: { ...way.send, fresh: true },
+    params: paramsOf(way, OF_ONE),
+    reply: { schema: ForwardJson },
+    async handle({ params, principal, app }) {
+      const { id, teamId } = changeableIn(app, principal, params)
+      return presentForwardState(await app.administration.forwards.resend(teamId, id, params.forward_id))
+    },
+  })
+}
+
+function deleteForward(way: ForwardWay): Route {
+  return route({
+    method: 'DELETE',
+    path: way.path + ONE,
+    docs: {
+      ...{ operation: `delete${way.infix}Forward`, tag: way.tag },
+      summary: `End a forward${way.of} immediately${way.noAgents}`,
+      description: 'Messages that are queued for the address are still sent.',
+    },
+    access: way.end,
+    params: paramsOf(way, OF_ONE),
+    reply: { schema: DeletedOf('forward') },
+    async handle({ params, principal, app }) {
+      const { forward_id: id } = params
+      await app.administration.forwards.remove(forwardingIn(app, principal, params).id, id)
+      return { deleted: true, id }
+    },
+  })
+}
+
+/** @throws ProductError not_found; insufficient_permissions for the inbox of an agent, whichever key of its own is used for it */
+function forwardingIn(app: Context, principal: MailboxCaller, params: { mailbox_id?: string }): Mailbox {
+  const mailbox = mailboxIn(app, principal, params)
+  if (principal.kind === 'team' || !mailbox.isAgent) return mailbox
+  throw new ProductError('insufficient_permissions', 'The inbox of an agent forwards nothing.')
+}
+
+/** The same, with the credentials of the mailbox only while it can be changed. @throws ProductError conflict (suspended) */
+function changeableIn(app: Context, principal: MailboxCaller, params: { mailbox_id?: string }): Mailbox {
+  const mailbox = forwardingIn(app, principal, params)
+  if (principal.kind === 'mailbox') writableAccountOf(app, principal)
+  return mailbox
+}
+
+const ROUTES = [listForwards, createForward, readForward, updateForward, resendForward, deleteForward]
+
+export const forwards = ROUTES.map((of) => of(OWN))
+export const mailboxForwards = ROUTES.map((of) => of(TEAM))
