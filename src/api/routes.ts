@@ -66,6 +66,7 @@ import { operatorAppliance } from './operator/appliance.ts'
 import { operatorAudit } from './operator/audit.ts'
 import { operatorBackups } from './operator/backups.ts'
 import { operatorBilling } from './operator/billing.ts'
+import { operatorCertificates } from './operator/certificates.ts'
 import { operatorCredits } from './operator/credits.ts'
 import { operatorDeletedMailboxes } from './operator/deleted-mailboxes.ts'
 import { operatorDoctor } from './operator/doctor.ts'
@@ -158,6 +159,7 @@ const operator = [
   ...operatorAppliance,
   ...operatorDoctor,
   ...operatorServerName,
+  ...operatorCertificates,
   ...operatorBackups,
   operatorAudit,
   operatorCredits,

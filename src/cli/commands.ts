@@ -18,6 +18,7 @@ import {
 import { auditList } from './commands/audit.ts'
 import { backup } from './commands/backup.ts'
 import { backups } from './commands/backups.ts'
+import { certificateList, certificateRenew } from './commands/certificates.ts'
 import { clockAccept } from './commands/clock-accept.ts'
 import { doctor } from './commands/doctor.ts'
 import { domainAdd } from './commands/domain-add.ts'
@@ -89,6 +90,8 @@ export const GROUPS: readonly CommandGroup[] = [
       setup,
       serveCommand,
       serverName,
+      certificateList,
+      certificateRenew,
       doctor,
       backup,
       backups,

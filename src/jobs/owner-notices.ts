@@ -1,7 +1,9 @@
-// Job: notifies by mail: team owners of failing sending accounts, stopped outside accounts, disabled webhooks, lapsed domains and decided quota requests, operators of a missing backup.
+// Job: notifies by mail: team owners of failing sending accounts, stopped outside accounts, disabled webhooks, lapsed domains and decided quota requests, operators of a missing
+// backup, and of certificates that could not be renewed.
 
 import { isoTime } from '../base/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../base/durations.ts'
+import { FAILURES_REPORTED } from '../certificates/certificates.ts'
 import type { Context } from '../context.ts'
 import { lapsedDomains } from '../directory/domains/domains-verification.ts'
 import { autoDisabledWebhooks } from '../events/webhooks/subscriptions.ts'
@@ -23,7 +25,9 @@ export const ownerNotices = job({
     const limits = await notices.notify('limit', limitFacts(app))
     const remotes = await notices.notify('remote', remoteFacts(app))
     const backups = await notices.notify('backup', await backupFacts(app))
-    return backups + accounts + hooks + limits + remotes + (await notices.notify('domain', domainFacts(app)))
+    const certificates = await notices.notify('certificate', certificateFacts(app))
+    const ofAppliance = backups + certificates
+    return ofAppliance + accounts + hooks + limits + remotes + (await notices.notify('domain', domainFacts(app)))
   },
 })
 
@@ -71,6 +75,23 @@ function remoteFacts({ sync }: Context): OwnerFact[] {
       oneLine(statusReason ?? 'The reason is unknown.'),
       'Its mailbox can still be read. Changes made in it are kept, and carried out when the account works again: change its settings, or ' +
         'resume it.',
+    ].join('\n\n'),
+  }))
+}
+
+function certificateFacts({ certificates }: Context): OwnerFact[] {
+  const failing = certificates.isOn ? certificates.list().filter(({ failures }) => failures >= FAILURES_REPORTED) : []
+  return failing.map(({ name, served, reason, dueAt }) => ({
+    key: `certificate ${name} ${dueAt ?? 0}`,
+    teamId: null,
+    subject: `The certificate of ${name} could not be ${served === null ? 'obtained' : 'renewed'}`,
+    text: [
+      `Mailstead could not ${served === null ? 'obtain' : 'renew'} the certificate of ${name}:`,
+      oneLine(reason ?? 'The reason is unknown.'),
+      served === null
+        ? 'Until it has one, others do not trust its connections.'
+        : `The present one is valid until ${isoTime(served.notAfter).slice(0, 10)}.`,
+      `Mailstead tries again by itself. When you have corrected the cause, "mailstead certificate renew ${name}" tries at once.`,
     ].join('\n\n'),
   }))
 }

@@ -5,6 +5,7 @@ import type { components } from './schema-operator.d.ts'
 type Schemas = components['schemas']
 export type Backup = Schemas['Backup']
 export type BackupPlan = Schemas['BackupPlan']
+export type Certificate = Schemas['Certificate']
 export type Health = Schemas['ApplianceHealth']
 export type Finding = Health['findings'][number]
 export type Machine = Schemas['Machine']

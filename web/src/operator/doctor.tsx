@@ -11,6 +11,7 @@ import { Page } from '../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../parts/quiet.tsx'
 import { ServerText } from '../parts/server-text.tsx'
 import { operator } from '../words/en/operator.ts'
+import { Certificates } from './certificates.tsx'
 
 const words = operator.doctor
 const TONES = { ok: 'good', warn: 'warn', fail: 'danger' } as const
@@ -46,6 +47,7 @@ export function Doctor() {
     >
       {run.error !== null && <ErrorCard error={run.error} />}
       {error !== null && <ErrorCard error={error} onRetry={refetch} />}
+      <Certificates />
       {data === undefined && error === null && <Skeleton />}
       {data !== undefined && data.checked_at === null && (
         <Empty icon="stethoscope" title={words.emptyTitle}>
