@@ -35,6 +35,7 @@ export const DOC_GROUPS: readonly DocGroup[] = [
       entry('docker', 'Docker'),
       entry('machine', 'A machine of its own'),
       entry('receiving', 'Receiving on the internet'),
+      entry('https', 'HTTPS and certificates'),
     ],
   },
   {
