@@ -20,7 +20,7 @@ import { type Notifier, openNotifier } from './base/notifier.ts'
 import { openResolver, type Resolver } from './base/resolver.ts'
 import { Vault } from './base/secrets.ts'
 import { VirusScan } from './base/virus-scan.ts'
-import { Certificates } from './certificates/certificates.ts'
+import { AcmeCertificates } from './certificates/certificates.ts'
 import type { CertificatePair } from './config/certificate.ts'
 import type { Config } from './config/config.ts'
 import { type DataFolder, openDataFolder } from './config/data-folder.ts'
@@ -102,7 +102,7 @@ export interface Context {
   /** The certificates of all listeners. */
   certificate: ServerCertificate
   /** Certificates from an authority. */
-  certificates: Certificates
+  certificates: AcmeCertificates
   /** Notifies the clients that follow a mailbox about its changes. */
   following: ChangeFeed
   /** Notifies browsers about what changed in teams. */
@@ -179,7 +179,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const people = new People({ ...own, links, outsideAccounts: sync.accounts })
   const agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
   const administration = openAdministration({ ...deps, outbound, agents, people, sync })
-  const certificates = new Certificates({ ...deps, domainNames: () => servedNames(db.read) })
+  const certificates = new AcmeCertificates({ ...deps, domainNames: () => servedNames(db.read) })
   const maintenance = openMaintenance({ ...deps, certificates, outbound, sync, folder: base.folder, eventDispatch })
   const received = new ReceivedEvents(db)
   const events = new Events(db)

@@ -54,7 +54,7 @@ export interface ServedPairs {
   byName: ReadonlyMap<string, CertificatePair>
 }
 
-export class Certificates {
+export class AcmeCertificates {
   readonly #deps: CertificatesDeps
   readonly #authorities: Authorities
   readonly #steps: CertificateSteps

@@ -4,10 +4,10 @@ import { X509Certificate } from 'node:crypto'
 import type { Context } from '../context.ts'
 
 const YEAR = 'max-age=31536000'
-/** Until a renewal has worked once: what cannot be renewed binds nobody for long. */
+/** Until a renewal has worked once: a certificate that cannot be renewed must not bind browsers for long. */
 const DAY = 'max-age=86400'
 
-/** Read anew when a certificate changes. */
+/** Read again when a certificate changes. */
 export class Hsts {
   readonly #app: Context
   readonly #unlisten: () => void

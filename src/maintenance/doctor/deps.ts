@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { ClockGuard } from '../../base/clock-guard.ts'
 import type { Resolver } from '../../base/resolver.ts'
-import type { Certificates } from '../../certificates/certificates.ts'
+import type { AcmeCertificates } from '../../certificates/certificates.ts'
 import type { Config } from '../../config/config.ts'
 import type { DataFolder } from '../../config/data-folder.ts'
 import type { Db } from '../../db/db.ts'
@@ -25,5 +25,5 @@ export interface DoctorDeps {
   eventDispatch: EventDispatch
   store: Store
   sync: Sync
-  certificates: Certificates
+  certificates: AcmeCertificates
 }

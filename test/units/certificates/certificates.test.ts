@@ -9,7 +9,11 @@ import { ACME_ANSWER_MAX } from '../../../src/acme/http.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/base/durations.ts'
 import { openLog } from '../../../src/base/log.ts'
 import { Vault } from '../../../src/base/secrets.ts'
-import { type CertificateStatus, Certificates, type CertificatesDeps } from '../../../src/certificates/certificates.ts'
+import {
+  AcmeCertificates,
+  type CertificateStatus,
+  type CertificatesDeps,
+} from '../../../src/certificates/certificates.ts'
 import type { Prove } from '../../../src/certificates/steps.ts'
 import { selfSigned } from '../../../src/config/certificate.ts'
 import { loadConfig } from '../../../src/config/load.ts'
@@ -60,9 +64,9 @@ describe('a certificate', { skip: missingProgram('openssl', ['version']) }, () =
   }
 
   /** Opens them as a start of the process does: everything else is in rows. */
-  function open(env: Record<string, string> = {}, more: Partial<CertificatesDeps> = {}): Certificates {
+  function open(env: Record<string, string> = {}, more: Partial<CertificatesDeps> = {}): AcmeCertificates {
     const names = { ACME: 'on', ACME_DIRECTORY: authority.directory, MAIL_HOSTS: HOST, CLIENT_PROTOCOLS: ',' }
-    return new Certificates({
+    return new AcmeCertificates({
       ...{ db, clock, vault, log: openLog('silent'), resolver: zoneResolver(zone), notifier: NO_NOTIFIER },
       config: loadConfig({ ...names, ...env }, join(folder, 'none.json')),
       guard: { isHeld: () => isHeld, expected: () => clock.now() },
@@ -76,7 +80,7 @@ describe('a certificate', { skip: missingProgram('openssl', ['version']) }, () =
   const hasFailed = ({ failures }: CertificateStatus) => failures === 1
 
   async function stepUntil(
-    certificates: Certificates,
+    certificates: AcmeCertificates,
     holds: (one: CertificateStatus) => boolean,
     prove = ACCEPT,
   ): Promise<CertificateStatus> {
