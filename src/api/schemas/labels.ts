@@ -1,7 +1,7 @@
 // Tags and metadata of a message in responses, and the filter by tag.
 
 import { Type } from 'typebox'
-import type { TagFilter } from '../../outbound/log/labels.ts'
+import type { TagFilter } from '../../outbound/model/message-labels.ts'
 
 /** Members of records of messages that have any. */
 export const labelFields = {

@@ -2,8 +2,8 @@
 
 import { isoTime } from '../../base/clock.ts'
 import { clean } from '../../mime/one-line.ts'
+import { labelsOf } from '../model/message-labels.ts'
 import type { Carrier, EmailSource, Outcome } from '../model/records.ts'
-import { labelsOf } from './labels.ts'
 import { DETAIL_MAX, replyLine } from './timeline.ts'
 
 /** The message and the delivery of an event. */

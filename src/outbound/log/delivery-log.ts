@@ -8,8 +8,8 @@ import { redateRows } from '../../db/redate.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import type { RowOf } from '../../db/table.ts'
 import type { OutboundDeps } from '../model/deps.ts'
+import { type LabelColumns, type Labels, labelsOf, type TagFilter, tagCondition } from '../model/message-labels.ts'
 import { DELIVERIES, type Delivery, type DeliveryStatus, EMAILS, type Page } from '../model/records.ts'
-import { type LabelColumns, type Labels, labelsOf, type TagFilter, tagCondition } from './labels.ts'
 import { type Step, stepsOf } from './timeline.ts'
 
 /** The log row of one message to one recipient. */
