@@ -20,6 +20,7 @@ import { backup } from './commands/backup.ts'
 import { backups } from './commands/backups.ts'
 import { certificateList, certificateRenew } from './commands/certificates.ts'
 import { clockAccept } from './commands/clock-accept.ts'
+import { groupCreate, groupDelete, groupList, groupShow, groupUpdate } from './commands/delivery-groups.ts'
 import { doctor } from './commands/doctor.ts'
 import { domainAdd } from './commands/domain-add.ts'
 import { domainOwn } from './commands/domain-own.ts'
@@ -28,6 +29,7 @@ import { domainVerify } from './commands/domain-verify.ts'
 import { domainList, domainShow } from './commands/domains.ts'
 import { emailShow } from './commands/email-show.ts'
 import { eventTail, webhookListen } from './commands/event-tail.ts'
+import { filterSet, filterShow } from './commands/filters.ts'
 import { forwardAdd, forwardList, forwardRemove } from './commands/forwards.ts'
 import { keyCreate } from './commands/key-create.ts'
 import { keyList, keyRevoke, keyRotate } from './commands/keys.ts'
@@ -69,11 +71,26 @@ import { send } from './commands/send.ts'
 import { serveCommand } from './commands/serve.ts'
 import { serverName } from './commands/server-name.ts'
 import { setup } from './commands/setup.ts'
+import {
+  sieveActivate,
+  sieveCheck,
+  sieveDeactivate,
+  sieveDelete,
+  sieveList,
+  sievePut,
+  sieveShow,
+} from './commands/sieve.ts'
 import { suppressionAdd, suppressionList, suppressionRemove } from './commands/suppressions.ts'
 import { teamCreate } from './commands/team-create.ts'
 import { teamCredit } from './commands/team-credit.ts'
 import { teamList, teamReactivate, teamSuspend, teamUpdate } from './commands/teams.ts'
-import { webhookDeliveries, webhookReplay, webhookRotateSecret, webhookTest } from './commands/webhook-actions.ts'
+import {
+  webhookDeliveries,
+  webhookReplay,
+  webhookReplayFailed,
+  webhookRotateSecret,
+  webhookTest,
+} from './commands/webhook-actions.ts'
 import { webhookCreate, webhookDelete, webhookList, webhookShow, webhookUpdate } from './commands/webhooks.ts'
 import { completionOf } from './completion/completion.ts'
 import type { Command } from './frame/command.ts'
@@ -117,6 +134,8 @@ export const GROUPS: readonly CommandGroup[] = [
       ...[mailboxList, mailboxCreate, mailboxKey, mailboxAlias, mailboxAliases, mailboxRemoveAlias],
       ...[appPasswordList, appPasswordCreate, appPasswordRevoke, mailboxSettings, mailboxSignIns],
       ...[forwardList, forwardAdd, forwardRemove],
+      ...[filterShow, filterSet],
+      ...[sieveList, sieveShow, sieveCheck, sievePut, sieveActivate, sieveDeactivate, sieveDelete],
       ...[mailboxSuspend, mailboxReactivate, mailboxDelete, mailboxRestore, mailboxErase],
     ],
   },
@@ -141,6 +160,7 @@ export const GROUPS: readonly CommandGroup[] = [
       ...[send, queueList, queueRetry, queueDrop],
       ...[providerList, providerShow, providerCreate, providerConnect, providerUpdate, providerTest],
       ...[providerActivate, providerDeactivate, providerDelete],
+      ...[groupList, groupShow, groupCreate, groupUpdate, groupDelete],
       ...[suppressionList, suppressionAdd, suppressionRemove],
     ],
   },
@@ -149,7 +169,7 @@ export const GROUPS: readonly CommandGroup[] = [
     commands: [
       ...[logTail, emailShow, eventTail, auditList],
       ...[webhookList, webhookShow, webhookCreate, webhookUpdate, webhookDelete, webhookTest],
-      ...[webhookRotateSecret, webhookDeliveries, webhookReplay, webhookListen],
+      ...[webhookRotateSecret, webhookDeliveries, webhookReplay, webhookReplayFailed, webhookListen],
     ],
   },
   {

@@ -10,6 +10,7 @@ import { choiceOption, oneOf } from '../frame/choice.ts'
 import type { Command } from '../frame/command.ts'
 import { LIMIT_OPTION, listOutput, readLimit } from '../frame/limit.ts'
 import { checkId, readNumber } from '../frame/options.ts'
+import { readTime } from '../frame/time.ts'
 import { chooseWebhook, WEBHOOK_OPERAND } from './webhooks.ts'
 
 const RESULTS = ['success', 'retrying', 'failed', 'permanent_failure'] as const
@@ -100,6 +101,30 @@ export const webhookReplay: Command = {
     const { eventId, scheduledAt } = await app.eventDispatch.replay(webhook, attempt)
     const data = { event_id: eventId, scheduled_at: scheduledAt }
     return { data, lines: [`Event ${eventId} is queued again; mailstead serve delivers it.`] }
+  },
+}
+
+export const webhookReplayFailed: Command = {
+  words: 'webhook replay-failed',
+  summary: 'Deliver all events of a webhook again that were not delivered, the oldest first.',
+  operands: [WEBHOOK_OPERAND],
+  options: {
+    after: { value: 'time', says: 'only events whose last attempt ended at or after this time (RFC 3339 or a date)' },
+    count: { says: 'only count them' },
+  },
+  async run(call) {
+    const after = readTime(call.text('after')) ?? 0
+    const app = await call.open()
+    const webhook = chooseWebhook(app, call.operands[0]!)
+    const { eventDispatch } = app
+    const isCount = call.has('count')
+    const failed = isCount
+      ? await eventDispatch.failedEvents(webhook, after)
+      : await eventDispatch.replayFailed(webhook, after)
+    const { events, hasMore } = failed
+    const done = isCount ? 'were not delivered' : 'are queued again; mailstead serve delivers them'
+    const more = hasMore ? ['There are more: run the command again later.'] : []
+    return { data: { events, has_more: hasMore }, lines: [`${events} events ${done}.`, ...more] }
   },
 }
 
