@@ -15,7 +15,7 @@ export interface SaslChannel extends Omit<SignInRequest, 'credentials'> {
   bindings: ReadonlyMap<string, Uint8Array>
   /** Decoded initial response; null for none. */
   initial: Buffer | null
-  /** Sends a challenge. @returns the decoded response; null when the client cancelled (`*`) or sent no base64 */
+  /** Sends a challenge. @returns the decoded response; null when the client canceled (`*`) or sent no base64 */
   challenge(data: Buffer): Promise<Buffer | null>
   /** Takes the last message of a success, which goes out with the final reply (RFC 5804 §2.1); without it, it is a challenge. */
   conclude?(data: Buffer): void
@@ -66,7 +66,7 @@ export class Access {
       conclude(last)
       return result
     }
-    // RFC 7628 §3.2.3, RFC 4954 §4: the client answers the last message; cancelling after a success is one, too.
+    // RFC 7628 §3.2.3, RFC 4954 §4: the client answers the last message; canceling after a success is one, too.
     const isCancelled = last !== null && (await challenge(last)) === null
     return isCancelled && result.accepted ? { accepted: false, reason: 'cancelled' } : result
   }

@@ -19,7 +19,7 @@ const REFUSALS: Record<SignInRefusal | 'malformed' | 'cancelled', [text: string,
   importing: ['The mailbox is being imported. Try again later.', 'TRYLATER'],
   filtered_elsewhere: ['The mailbox is an outside account: its provider filters its mail.'],
   malformed: ['The response does not follow the mechanism.'],
-  cancelled: ['Authentication cancelled.'],
+  cancelled: ['Authentication canceled.'],
 }
 
 const capability = command({
@@ -68,7 +68,7 @@ const starttls = command({
   },
 })
 
-/** RFC 5804 §2.1: a string in base64, `*` to cancel. @returns null for a cancelled exchange and for other text */
+/** RFC 5804 §2.1: a string in base64, `*` to cancel. @returns null for a canceled exchange and for other text */
 function decoded(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64')
   return text !== '*' && bytes.toString('base64') === text ? bytes : null

@@ -50,7 +50,7 @@ export const signInReplies: Record<SignInProblem, SmtpReply> = {
   importing: reply(454, '4.7.0', 'The mailbox is being imported, try again later'),
   filtered_elsewhere: reply(535, '5.7.8', 'This credential does not allow sending by SMTP'),
   malformed: reply(501, '5.5.2', 'The response does not follow the mechanism'),
-  cancelled: reply(501, '5.7.0', 'Authentication cancelled'),
+  cancelled: reply(501, '5.7.0', 'Authentication canceled'),
 }
 
 /** Characters of a reply line, its codes not counted (RFC 5321 §4.5.3.1.5). */

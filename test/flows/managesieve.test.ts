@@ -136,7 +136,7 @@ test('every mechanism signs in, SCRAM with its last message in the reply; wrong 
   client.send('AUTHENTICATE "LOGIN"\r\n')
   assert.equal(await client.line(), '"VXNlcm5hbWU6"')
   client.send('"*"\r\n')
-  assert.match((await client.answer()).end, /^NO "Authentication cancelled\."$/)
+  assert.match((await client.answer()).end, /^NO "Authentication canceled\."$/)
   client.send('AUTHENTICATE "PLAIN"\r\n')
   assert.equal(await client.line(), '""')
   const response = Buffer.from(`\0${box.email}\0${box.key}`).toString('base64')

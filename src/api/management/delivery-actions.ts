@@ -64,7 +64,7 @@ const cancelDelivery = route({
   access: { as: 'team', permission: 'email.send' },
   params,
   reply: {
-    schema: record('DeliveryCancelled', 'The delivery is cancelled.', { id: Id('deliveryLog') }),
+    schema: record('DeliveryCanceled', 'The delivery is canceled.', { id: Id('deliveryLog') }),
     etag: true,
   },
   async handle({ params: { log_id: id }, principal, app, request }) {

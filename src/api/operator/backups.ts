@@ -151,6 +151,7 @@ const readPlan = route({
     operation: 'getBackupPlan',
     tag: 'Service',
     summary: 'Get when backups are made, where they are stored, which are kept, and whether one is missing',
+    description: 'The schedule and the rule of deletion, and the state of the newest backup that is whole.',
   },
   access: { as: 'operator' },
   reply: { schema: Plan },

@@ -92,7 +92,7 @@ export const draftMembers = {
     Type.Integer({
       minimum: 0,
       maximum: UNDO_SECONDS_MAX,
-      description: 'Seconds after `send` during which it can be cancelled.',
+      description: 'Seconds after `send` during which it can be canceled.',
     }),
   ),
 }

@@ -21,7 +21,7 @@ export const EmailTotals = record('EmailTotals', 'Counts of events, each in the 
   bounced_soft: Count('Bounces of another type, expired deliveries included.'),
   complained: Count('Recipients who complained.'),
   rejected: Count('Recipients that were not attempted; `event_reason` has the reason.'),
-  failed: Count('Recipients whose delivery ended as `failed`: bounced, expired or cancelled.'),
+  failed: Count('Recipients whose delivery ended as `failed`: bounced, expired or canceled.'),
   received: Count('Copies stored outside Junk.'),
   received_spam: Count('Copies stored in Junk.'),
   received_blocked: Count('Copies refused.'),

@@ -124,7 +124,7 @@ export const delayMembers = {
     Type.Integer({
       minimum: 0,
       maximum: UNDO_SECONDS_MAX,
-      description: 'Seconds before it is sent, during which it can be cancelled. Default: 0.',
+      description: 'Seconds before it is sent, during which it can be canceled. Default: 0.',
     }),
   ),
 }

@@ -63,7 +63,7 @@ const LIMIT_REQUEST = {
   approved_daily_limit: Nullable(Type.Integer({ minimum: 1 })),
   decision_note: Nullable(Type.String({ description: 'Note of the operator.' })),
   created_at: TimeOf('When it was created.'),
-  decided_at: TimeOrNull('When it was decided or cancelled; null while it is pending.'),
+  decided_at: TimeOrNull('When it was decided or canceled; null while it is pending.'),
 }
 
 const LIMIT_REQUEST_EXAMPLE = {

@@ -20,7 +20,7 @@ const REFUSALS: Record<SignInRefusal | 'malformed' | 'cancelled', [code: string 
   importing: ['UNAVAILABLE', 'The mailbox is being imported. Try again later.'],
   filtered_elsewhere: [null, 'The mail of this mailbox is filtered by its provider.'],
   malformed: [null, 'The response does not follow the mechanism.'],
-  cancelled: [null, 'Authentication cancelled.'],
+  cancelled: [null, 'Authentication canceled.'],
 }
 
 /** Answers a sign-in, and ends the connection after too many failures. */

@@ -49,7 +49,7 @@ export function transitionOf(state: AttemptState, outcome: Outcome): DeliveryTra
       return isPending ? rejection(outcome.reason, clean(outcome.detail, DETAIL_MAX)) : null
     case 'cancelled':
       return isPending
-        ? transition('failed', 'cancelled', plainStep('cancelled', 'Cancelled before it was handed over'))
+        ? transition('failed', 'cancelled', plainStep('cancelled', 'Canceled before it was handed over'))
         : null
   }
 }

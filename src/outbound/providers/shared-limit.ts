@@ -44,7 +44,7 @@ export interface SharedLimitDeps extends OutboundDeps {
   }
 }
 
-/** A request, and the limit after the request was created or cancelled. */
+/** A request, and the limit after the request was created or canceled. */
 export interface LimitRequestResult {
   request: LimitRequest
   limit: SharedLimitState
@@ -269,7 +269,7 @@ export class SharedLimit {
     return row !== undefined
   }
 
-  /** @throws ProductError not_found, conflict (decided or cancelled requests are final) */
+  /** @throws ProductError not_found, conflict (decided or canceled requests are final) */
   #decide(
     tx: Tx,
     current: LimitRequest | undefined,

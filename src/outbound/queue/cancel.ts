@@ -16,7 +16,7 @@ interface Deps extends OutboundDeps {
   queue: Pick<Queue, 'ofEmail'>
 }
 
-const NOT_PENDING = 'The message can no longer be cancelled.'
+const NOT_PENDING = 'The message can no longer be canceled.'
 
 export class Cancelling {
   readonly #deps: Deps

@@ -30,7 +30,7 @@ interface Deps extends OutboundDeps {
 const GRACE_MS = DAY_MS
 const REDATED_AT_ONCE = 200
 const DRAINED_AT_ONCE = 100
-/** Batches cancelled while a request to delete a mailbox waits. */
+/** Batches canceled while a request to delete a mailbox waits. */
 const DRAINED_PIECES = 10
 
 export class QueuedMessages {
@@ -100,7 +100,7 @@ export class QueuedMessages {
     })
   }
 
-  /** Cancels the pending deliveries of a deleted mailbox (docs/design/directory.md §6.3); beyond the batch limit, each is cancelled when due. */
+  /** Cancels the pending deliveries of a deleted mailbox (docs/design/directory.md §6.3); beyond the batch limit, each is canceled when due. */
   async cancelOf(mailboxId: string): Promise<void> {
     for (let piece = 0; piece < DRAINED_PIECES; piece++) if ((await this.drain(mailboxId)) === 0) return
   }

@@ -195,7 +195,7 @@ export class DeliveryAttempt {
       if (this.#worker.isStopping()) return null
       return await this.#content.lend(async (bytes) => {
         const kept = await this.#mark(items, route)
-        // All deliveries may have been cancelled in the meantime.
+        // All deliveries may have been canceled in the meantime.
         return kept.length === 0 ? null : use(bytes, kept)
       })
     } finally {

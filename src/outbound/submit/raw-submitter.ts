@@ -48,7 +48,7 @@ interface AcceptedRaw {
 
 /**
  * For so long the same message (bytes, recipients) is accepted once: a program that did not get the reply to the end of data submits it
- * again (RFC 5321 §4.5.4.1). One that has failed for all recipients, or was cancelled, does not count. ms
+ * again (RFC 5321 §4.5.4.1). One that has failed for all recipients, or was canceled, does not count. ms
  */
 export const REPEATED_MS = HOUR_MS
 

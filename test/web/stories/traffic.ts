@@ -129,7 +129,7 @@ export const trafficStories: readonly Story[] = [
       const [waiting] = await send(web, { 'slow@friend.test': deferred(web) })
       await tab.goTo(`/console/${ids.team}/delivery?status=pending&open=${waiting}`)
       await page.getByRole('button', { name: 'Cancel it' }).click()
-      await page.getByText('The message was cancelled before it was sent.').waitFor()
+      await page.getByText('The message was canceled before it was sent.').waitFor()
       await tab.goTo(`/console/${ids.team}/delivery?q=full`)
       const [head, ...rows] = await savedCsv(page)
       assert.match(head!, /^id,created_at,status,status_reason,to_email/)

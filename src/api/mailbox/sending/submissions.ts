@@ -38,7 +38,7 @@ const Submission = record('Submission', 'A message that was submitted from this 
   thread_id: Nullable(Id('thread')),
   draft_id: Nullable({
     ...Id('draft'),
-    description: 'The draft that was sent, again to be edited after the submission was cancelled; else null.',
+    description: 'The draft that was sent, again to be edited after the submission was canceled; else null.',
   }),
   identity_id: Nullable(Id('identity')),
   envelope: record('SubmissionEnvelope', 'The SMTP envelope.', {
@@ -49,7 +49,7 @@ const Submission = record('Submission', 'A message that was submitted from this 
   }),
   subject: Type.String(),
   status: Words(STATUSES, 'Status of the submission.'),
-  undo_status: Words(['pending', 'final', 'canceled'], '`pending`: it can still be cancelled.'),
+  undo_status: Words(['pending', 'final', 'canceled'], '`pending`: it can still be canceled.'),
   send_at: TimeOf('Earliest time it is sent.'),
   recipients: Type.Array(Recipient),
   created_at: TimeOf('When it was submitted.'),
@@ -139,7 +139,7 @@ const cancelSubmission = route({
   reply: { schema: Submission, etag: true },
   async handle({ params: { submission_id: id }, principal, app, request }) {
     const account = writableAccountOf(app, principal)
-    // Of two concurrent requests with the same tag, the second fails because the submission is cancelled already.
+    // Of two concurrent requests with the same tag, the second fails because the submission is canceled already.
     if (request.conditional) request.matches(shown(app, account, id))
     await app.outbound.submit.cancelling.cancel(account, id)
     return shown(app, account, id)

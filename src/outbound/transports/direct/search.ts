@@ -22,7 +22,7 @@ const DOUBTS_MAX = 2
 /** Reply codes of a host that accepts no mail (RFC 7504). */
 const NO_MAIL_HERE = new Set([521, 556])
 
-const CANCELLED = never({ smtpCode: null, enhancedCode: null, text: 'The delivery was cancelled.' })
+const CANCELLED = never({ smtpCode: null, enhancedCode: null, text: 'The delivery was canceled.' })
 
 type Later = Extract<Verdict, { kind: 'later' }>
 
@@ -112,7 +112,7 @@ export class ServerSearch {
     const { mailFrom, signal } = this.#handover
     const result = await this.#handover.lend<TransferResult>(async (bytes, pending, onSent) => {
       this.#wasOffered = true
-      // Deliveries that were cancelled in the meantime get a final verdict.
+      // Deliveries that were canceled in the meantime get a final verdict.
       for (const recipient of this.#open) if (!pending.includes(recipient)) this.#final.set(recipient, CANCELLED)
       const message = outgoingMessageOf({ bytes, mailFrom, recipients: this.#open })
       if (isVerdict(message)) return { kind: 'answered', verdicts: this.#open.map(() => message) }

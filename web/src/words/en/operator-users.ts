@@ -96,7 +96,7 @@ export const limitRequests = {
   note: 'Teams that ask for more through the shared SES account',
   search: 'Reason or id',
   status: 'Status',
-  statuses: { pending: 'Waiting', approved: 'Approved', denied: 'Denied', canceled: 'Cancelled' },
+  statuses: { pending: 'Waiting', approved: 'Approved', denied: 'Denied', canceled: 'Canceled' },
   team: 'Team',
   columns: { team: 'Team', status: 'Status', limit: 'Limit', sent: 'Sent that day', wanted: 'Asked for', at: 'Asked' },
   aDay: (number: number) => `${count(number)} a day`,

@@ -71,7 +71,7 @@ export const operator = {
     retried: (deliveries: number) => `${plural(deliveries, 'delivery is', 'deliveries are')} tried now.`,
     drop: 'Drop',
     dropTitle: (subject: string) => `Drop “${subject}”?`,
-    dropText: 'It is not sent to the recipients that still wait for it. The team sees it as cancelled in its log.',
+    dropText: 'It is not sent to the recipients that still wait for it. The team sees it as canceled in its log.',
     dropped: (deliveries: number) => `${plural(deliveries, 'delivery', 'deliveries')} dropped.`,
     emptyTitle: 'Nothing waits',
     empty: 'Messages appear here while a server of a recipient does not answer, or asks to come back later.',
