@@ -50,6 +50,9 @@ const TEXTS: readonly (readonly [RegExp, string])[] = [
   [/selector/, 'm2030'],
 ]
 
+/** Texts for patterns: a word, a digest, an amount, a time of the day. */
+const PATTERNED = ['example', DIGEST, '12.500000', '03:30']
+
 /** An example of a schema without references; the same each time. */
 export function exampleOf(schema: Json, name = ''): unknown {
   const rules = schema as Rules
@@ -86,7 +89,7 @@ function exampleOfText(rules: Rules, name: string): string {
   const isValid = (text: string) => pattern === undefined || new RegExp(pattern, 'u').test(text)
   const [prefix] = /(?<=\^?)[a-z]+_(?=\[a-z0-9\])/.exec(pattern ?? '') ?? []
   const [, named] = TEXTS.find(([end]) => end.test(name)) ?? []
-  const candidates = [...(prefix ? [prefix + ID_TAIL] : []), ...(named ? [named] : []), 'example', DIGEST, '12.500000']
+  const candidates = [...(prefix ? [prefix + ID_TAIL] : []), ...(named ? [named] : []), ...PATTERNED]
   const text = candidates.find(isValid) ?? candidates[0]!
   return text.padEnd(minLength, '.').slice(0, maxLength)
 }
