@@ -66,7 +66,7 @@ async function open(client: MeasuringClient, count: number): Promise<void> {
   for (const folder of ['Drafts', 'Sent', 'Junk', 'Trash']) await client.run(`STATUS ${folder} (MESSAGES UNSEEN)`)
 }
 
-function requests(count: number): Request[] {
+export function requests(count: number): Request[] {
   const sorted = (field: string): Request => ({
     name: `sort by ${field.toLowerCase()}`,
     run: (client) => list(client, `UID SORT (${field}) US-ASCII ALL`, count),
@@ -119,6 +119,8 @@ interface Measured {
   /** Seconds of the first time, which fills caches, and of the fastest. */
   first: number
   best: number
+  /** Seconds of processor time, the mean of all rounds. */
+  cpu: number
 }
 
 async function measure({ port, secret }: Server, { run }: Request): Promise<number> {
@@ -129,28 +131,50 @@ async function measure({ port, secret }: Server, { run }: Request): Promise<numb
   })
 }
 
-async function compare(servers: readonly Server[], list: readonly Request[]): Promise<Measured[][]> {
+export async function compare(servers: readonly Server[], list: readonly Request[]): Promise<Measured[][]> {
   const rows: Measured[][] = []
   for (const request of list) {
     const taken: number[][] = servers.map(() => [])
-    for (let round = 0; round < (request.rounds ?? ROUNDS); round++)
-      for (const [at, server] of servers.entries()) taken[at]!.push(await measure(server, request))
-    rows.push(taken.map((times) => ({ first: times[0]!, best: Math.min(...times) })))
-    console.log(
-      `  ${request.name}: ${taken.map((times) => times.map((time) => short(time * 1000)).join(' ')).join(' | ')} ms`,
-    )
+    const cpu = servers.map(() => 0)
+    const { rounds = ROUNDS } = request
+    for (let round = 0; round < rounds; round++)
+      for (const [at, server] of servers.entries()) {
+        const used = server.child.usage().cpuSeconds
+        taken[at]!.push(await measure(server, request))
+        cpu[at]! += server.child.usage().cpuSeconds - used
+      }
+    rows.push(taken.map((times, at) => ({ first: times[0]!, best: Math.min(...times), cpu: cpu[at]! / rounds })))
+    const milliseconds = (seconds: readonly number[]) => seconds.map((each) => short(each * 1000)).join(' ')
+    const each = taken.map((times, at) => `${milliseconds(times)} (CPU ${milliseconds([cpu[at]! / rounds])})`)
+    console.log(`  ${request.name}: ${each.join(' | ')} ms`)
   }
   return rows
 }
 
-function show(title: string, list: readonly Request[], measured: readonly Measured[][]): void {
+export function show(title: string, list: readonly Request[], measured: readonly Measured[][]): void {
   const ms = (value: number) => `${short(value * 1000)} ms`
-  const rows = list.map(({ name }, at) => {
-    const [ours, theirs] = measured[at]!
-    const ratio = `${short(theirs!.best / ours!.best)} ×`
-    return [name, ms(ours!.best), ms(theirs!.best), ratio, ms(ours!.first), ms(theirs!.first)]
+  const rowOf = (name: string, [ours, theirs]: readonly Measured[]) => {
+    const ratio = (of: keyof Measured) => `${short(ours![of] / theirs![of])} ×`
+    const firsts = [ms(ours!.first), ms(theirs!.first), ratio('first')]
+    return [name, ms(ours!.best), ms(theirs!.best), ratio('best'), ...firsts, ms(ours!.cpu), ms(theirs!.cpu)]
+  }
+  const sum = [0, 1].map((at) => {
+    const all = measured.map((each) => each[at]!)
+    const of = (member: keyof Measured) => all.reduce((total, each) => total + each[member], 0)
+    return { first: of('first'), best: of('best'), cpu: of('cpu') }
   })
-  printTable(title, ['', 'ours', 'Dovecot', 'ratio of rates', 'ours, first time', 'Dovecot'], rows)
+  const rows = [...list.map(({ name }, at) => rowOf(name, measured[at]!)), rowOf('sum', sum)]
+  const columns = [
+    'ours',
+    'Dovecot',
+    'time to theirs',
+    'ours, first time',
+    'Dovecot',
+    'to theirs',
+    'CPU, ours',
+    'Dovecot',
+  ]
+  printTable(title, ['', ...columns], rows)
 }
 
 /** @param servers are filled already */

@@ -2,7 +2,6 @@
 
 import type { SQLInputValue } from 'node:sqlite'
 import { transferred } from '../base/thread-pool.ts'
-import { columnsOf } from './sql.ts'
 import { threadStatements } from './thread-reader.ts'
 
 export interface ScanTask {
@@ -16,9 +15,9 @@ export interface ScanTask {
 /** @throws Error whose cause is the result code of SQLite: a thread hands on no other members of an error */
 export default function scan({ file, sql, values, asColumns }: ScanTask): unknown {
   try {
-    const rows = threadStatements(file).all(sql, values)
-    if (asColumns === undefined) return rows
-    const columns = columnsOf(rows)
+    const statements = threadStatements(file)
+    if (asColumns === undefined) return statements.all(sql, values)
+    const columns = statements.columns(sql, values)
     return transferred(
       columns,
       Object.values(columns).map(({ buffer }) => buffer),

@@ -1,6 +1,7 @@
 // Cache of the prepared statements of one connection; returns rows as plain objects.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Columns } from './sql.ts'
 
 const STATEMENTS_KEPT = 500
 
@@ -10,6 +11,8 @@ interface Prepared {
   statement: StatementSync
   /** Makes an object of the values of a row. */
   makeRow: MakeRow
+  /** Of the columns. */
+  names: readonly string[]
 }
 
 /**
@@ -34,6 +37,15 @@ export class Statements {
     return (statement.all(...values) as unknown as unknown[][]).map(makeRow)
   }
 
+  /** Rows of numbers by column, see `ScanReader.columns`. */
+  columns(sql: string, values: readonly SQLInputValue[]): Columns {
+    const { statement, names } = this.#prepare(sql)
+    const rows = statement.all(...values) as unknown as (number | bigint | null)[][]
+    if (rows.length === 0) return {}
+    const numberIn = (value: number | bigint | null) => (value === null ? Number.NaN : Number(value))
+    return Object.fromEntries(names.map((name, at) => [name, Float64Array.from(rows, (row) => numberIn(row[at]!))]))
+  }
+
   run(sql: string, values: readonly SQLInputValue[]): { changes: number | bigint; lastInsertRowid: number | bigint } {
     return this.#prepare(sql).statement.run(...values)
   }
@@ -48,7 +60,7 @@ export class Statements {
     const statement = this.#database.prepare(unpeeked(sql))
     statement.setReturnArrays(true)
     const names = statement.columns().map(({ name }) => name)
-    const prepared = { statement, makeRow: rowMaker(names) }
+    const prepared = { statement, makeRow: rowMaker(names), names }
     // FTS5 sets row ids that are not safe integers; the driver would throw on converting them to numbers.
     if (names.length === 0) statement.setReadBigInts(true)
     if (this.#prepared.size >= STATEMENTS_KEPT) {

@@ -24,5 +24,6 @@ export function threadReads(file: string): DbReads {
   const statements = threadStatements(file)
   const all = <R>(sql: string, values: readonly SqlValue[] = []) => statements.all(sql, values.map(sqlValue)) as R[]
   const read: Reader = { all, get: <R>(sql: string, values?: readonly SqlValue[]) => all<R>(sql, values)[0] }
-  return { read, scan: scanHere(read) }
+  const columns = async (sql: string, values: readonly SqlValue[] = []) => statements.columns(sql, values.map(sqlValue))
+  return { read, scan: { ...scanHere(read), columns } }
 }

@@ -1,6 +1,7 @@
 // The values a message is parsed into, shared by all modules that work with messages.
 
 import type { EnvelopeFields } from './envelope.ts'
+import type { HeaderKeys } from './header-keys.ts'
 import type { ParameterPair } from './parameters.ts'
 
 /** An address with its display name; `name` is "" when there is none. */
@@ -98,6 +99,7 @@ export interface ParsedMessage {
   structure: Part | null
   /** The header fields that mail programs list messages by, packed (see message-headers.ts). */
   keptHeaders: Uint8Array
+  headerKeys: HeaderKeys
   /** Id of the part shown as text and of the part shown as HTML, null when there is none. */
   textPart: string | null
   htmlPart: string | null

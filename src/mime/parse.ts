@@ -7,6 +7,7 @@ import { type BodyText, type SortedParts, sortParts } from './bodies.ts'
 import { parseDate } from './date.ts'
 import { decodeHeader, decodeText, encodedBytes } from './decode.ts'
 import { setDecodedSizes } from './decoded-size.ts'
+import { headerKeys } from './header-keys.ts'
 import { fieldText, type HeaderField, headerText } from './headers.ts'
 import type { Address, ParsedMessage, Part } from './message.ts'
 import { packHeaders } from './message-headers.ts'
@@ -46,6 +47,7 @@ export function parseMessage(bytes: Uint8Array): ParsedMessage {
     ...content,
     structure: root,
     keptHeaders: packHeaders(bytes, fields),
+    headerKeys: headerKeys(fields),
     textPart: isStub(bytes, bodies) ? null : (bodies.textPart?.id ?? null),
     htmlPart: bodies.htmlPart?.id ?? null,
     hasAttachments: content.attachments.some((attachment) => !attachment.inline),

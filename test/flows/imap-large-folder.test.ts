@@ -4,9 +4,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, it } from 'node:test'
 import { HERE_MESSAGES } from '../../src/imap/untagged/run.ts'
+import { amount } from '../support/amount.ts'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { type ImapClient, logInImap } from '../support/imap.ts'
 import { fillInbox } from '../support/large-folder.ts'
+import { Random } from '../support/random.ts'
 
 const COUNT = 2 * HERE_MESSAGES + 100
 
@@ -73,6 +75,69 @@ it('SORT orders all messages, by sequence numbers and by UIDs', async () => {
   assert.deepEqual(await numbers('UID SORT (REVERSE DATE) UTF-8 ALL'), uids.toReversed())
   const { untagged } = await client.run('SORT RETURN (MIN MAX COUNT ALL) (REVERSE DATE) UTF-8 ALL')
   assert.match(untagged[0]!, new RegExp(`MIN ${COUNT} MAX 1 ALL ${COUNT},${COUNT - 1},.*,2,1 COUNT ${COUNT}$`))
+})
+
+/** Headers that are unusual in what SORT, THREAD and SEARCH read of them. */
+const UNUSUAL = [
+  ['Subject: one', 'Subject: two copper', 'From: "a b"@x.test', 'Message-ID: <1@bench.test>'],
+  ['Subject: =?utf-8?q?=C3=84pfel?= copper', 'From: group: z@x.test;', 'Date: nonsense', 'In-Reply-To: <7@bench.test>'],
+  [
+    `Subject: Re: ${'copper '.repeat(3000)}`,
+    'To: q@x.test',
+    'References: <7@bench.test> <8@bench.test> <7@bench.test>',
+  ],
+  [`References: ${'<9@bench.test> '.repeat(2000)}`, 'Subject: COPPER', 'Cc: a@x.test, b@x.test'],
+  ['X-Other: no subject at all'],
+]
+const KEYED = [
+  ...['REFERENCES', 'ORDEREDSUBJECT'].flatMap((algorithm) => [
+    `UID THREAD ${algorithm} UTF-8 ALL`,
+    `THREAD ${algorithm} UTF-8 NOT SUBJECT lantern`,
+  ]),
+  ...[
+    'SUBJECT copper',
+    'NOT SUBJECT copper',
+    'HEADER SUBJECT "RE:"',
+    'SUBJECT "two copper"',
+    'OR SUBJECT pfel UNSEEN',
+  ].map((key) => `UID SEARCH ${key}`),
+  ...['SUBJECT ""', 'HEADER SUBJECT ""', 'FUZZY SUBJECT copp', '1:300 SUBJECT copper'].map((key) => `SEARCH ${key}`),
+]
+
+it('the keys that are kept of headers answer what the headers do', async () => {
+  const other = await logInImap(appliance, mailbox)
+  const answer = async (command: string) => {
+    const { untagged, status } = await other.run(command)
+    assert.equal(status, 'OK', command)
+    return untagged.find((line) => /^\* (SORT|SEARCH|THREAD)/.test(line))!.replace(/ \(MODSEQ \d+\)$/, '')
+  }
+  await other.run('CREATE Keys')
+  await other.run('SELECT INBOX')
+  await other.run('COPY 1:* Keys')
+  for (const lines of UNUSUAL) {
+    const text = `${lines.join('\r\n')}\r\n\r\nx`
+    await other.run(`APPEND Keys {${text.length}}`, text)
+  }
+  await other.run('SELECT Keys')
+  const sortsAgree = async (direction: string) => {
+    for (const key of ['SUBJECT', 'FROM', 'TO', 'CC', 'DATE', 'SIZE']) {
+      // MODSEQ needs the numbers of all messages: their headers are read.
+      const byHeaders = await answer(`UID SORT (${direction}${key}) UTF-8 MODSEQ 1`)
+      assert.equal(await answer(`UID SORT (${direction}${key}) UTF-8 ALL`), byHeaders, `${direction}${key}`)
+    }
+  }
+  await sortsAgree('')
+  const byKeys = new Map<string, string>()
+  for (const command of KEYED) byKeys.set(command, await answer(command))
+  // As messages of earlier versions are whose fields are not all kept.
+  const withoutKeys = (condition: string) =>
+    appliance.app.db.write((tx) =>
+      tx.run(`UPDATE message_headers SET subject_key = NULL, subject_text = NULL WHERE ${condition}`),
+    )
+  assert.ok((await withoutKeys('message % 3 = 0')).changes > COUNT / 4)
+  for (const [command, line] of byKeys) assert.equal(await answer(command), line, command)
+  await sortsAgree('REVERSE ')
+  other.close()
 })
 
 it('ESEARCH writes the ranges of all pieces, SAVE keeps them', async () => {
@@ -176,5 +241,18 @@ it('the order that is kept for the next SORT is the one of all messages, also wi
   await agree('UID 1:300')
   await client.run('NOOP')
   await agree('ALL')
+  const random = new Random(5)
+  for (let step = 0; step < amount(12, 100); step++) {
+    const text = `Subject: ${random.pick(['Re: ', ''])}s${random.below(99)}\r\n\r\nx`
+    const first = 1 + random.below(HERE_MESSAGES)
+    const changes = async () => {
+      if (random.chance(0.5)) return other.run(`APPEND INBOX {${text.length}}`, text)
+      await other.run(`STORE ${first}:${first + random.below(4)} ${random.pick(['+', '-'])}FLAGS (\\Deleted \\Seen)`)
+      return random.chance(0.5) ? other.run('EXPUNGE') : undefined
+    }
+    await Promise.all([changes(), client.run(`UID SORT (${random.pick(criteria)}) UTF-8 ALL`)])
+    await client.run('NOOP')
+    await agree(random.pick(['ALL', 'UNSEEN', 'SUBJECT s1', 'NOT SUBJECT s']))
+  }
   other.close()
 })

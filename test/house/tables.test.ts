@@ -59,7 +59,7 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['correspondents', ['src/store/search/correspondents.ts', 'src/store/messages/purge.ts']],
   ['messages', MESSAGES],
   ['removed_messages', 'src/store/messages/'],
-  ['message_headers', 'src/store/messages/'],
+  ['message_headers', ['src/store/entries/headers.ts', 'src/store/entries/folders-orders.ts']],
   ['outline_progress', 'src/store/messages/'],
   ['message_totals', MESSAGES],
   ['message_keywords', ['src/store/entries/keywords.ts', 'src/store/messages/']],

@@ -5,7 +5,8 @@ import { after, before, suite, test } from 'node:test'
 import { type SortKey, type SortMessage, sentDate, sortedRows, sortValues } from '../../src/imap/search/sort.ts'
 import { type ThreadMessage, threadByOrderedSubject, threadByReferences } from '../../src/imap/search/thread.ts'
 import { envelopeFields } from '../../src/mime/envelope.ts'
-import { headerText, readHeaders } from '../../src/mime/headers.ts'
+import { headerKeys } from '../../src/mime/header-keys.ts'
+import { readHeaders } from '../../src/mime/headers.ts'
 import { type Dovecot, dovecotMissing, FIRST_RECEIVED, readValues, startDovecot } from '../support/dovecot.ts'
 import { fixtureBytes, fixtureNames, fixturesMissing } from '../support/fixtures.ts'
 
@@ -25,10 +26,10 @@ function described(bytes: Uint8Array, at: number): SortMessage & { number: numbe
   const { fields } = readHeaders(bytes)
   const envelope = envelopeFields(fields)
   const receivedAt = (FIRST_RECEIVED + at) * 1000
-  const { subject, messageId, inReplyTo } = envelope
+  const { subject, threadIds } = headerKeys(fields)
   return {
     ...{ number: at + 1, receivedAt, sizeBytes: 0, fields: envelope, date: sentDate(envelope, receivedAt) },
-    ...{ subject, messageId, inReplyTo, references: headerText(fields, 'references') ?? undefined },
+    ...{ subject: subject.key, isReply: subject.isReply, threadIds },
   }
 }
 

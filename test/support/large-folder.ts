@@ -4,9 +4,11 @@ import { newId } from '../../src/base/ids.ts'
 import { sha256 } from '../../src/base/secrets.ts'
 import type { Context } from '../../src/context.ts'
 import type { Tx } from '../../src/db/db.ts'
+import { headerKeys } from '../../src/mime/header-keys.ts'
 import { readHeaders } from '../../src/mime/headers.ts'
 import { packHeaders } from '../../src/mime/message-headers.ts'
 import { parseMessage } from '../../src/mime/parse.ts'
+import { headerRow } from '../../src/store/entries/headers.ts'
 import { Random } from './random.ts'
 
 const AT_ONCE = 500
@@ -101,7 +103,8 @@ function insert(tx: Tx, { account, folder, i, content, random }: NewRow): void {
     ...{ participants: '[]', created_at: receivedAt },
   })
   tx.insert('thread_folders', { thread: n, folder, messages: 1, unread: 1 - seen, last_received_at: receivedAt })
-  tx.insert('message_headers', { message: n, packed: packHeaders(head, readHeaders(head).fields) })
+  const { fields } = readHeaders(head)
+  tx.insert('message_headers', headerRow(n, { keptHeaders: packHeaders(head, fields), headerKeys: headerKeys(fields) }))
   tx.insert('message_folders', {
     ...{ folder, uid: uidOf(i), message: n, received_at: receivedAt, filed_at: receivedAt },
     ...{ mod_seq: i + 1, flags: seen, size_bytes: sizeBytes },

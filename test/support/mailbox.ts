@@ -9,6 +9,7 @@ import { sha256, Vault } from '../../src/base/secrets.ts'
 import { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { blobMigrations } from '../../src/db/migrations/migrations.ts'
+import { headerKeys } from '../../src/mime/header-keys.ts'
 import type { Address, ParsedMessage } from '../../src/mime/message.ts'
 import { nextNumbers } from '../../src/store/entries/numbers.ts'
 import type { CopyOptions } from '../../src/store/messages/copies.ts'
@@ -85,6 +86,7 @@ export function mailOf(given: Partial<ParsedMessage> = {}): ParsedMessage {
     searchText: '',
     structure: null,
     keptHeaders: Uint8Array.of(1),
+    headerKeys: headerKeys([]),
     textPart: null,
     htmlPart: null,
     attachments: [],

@@ -62,6 +62,7 @@ import { passkeyHosts } from './0059-passkey-hosts.ts'
 import { scriptVacations } from './0060-script-vacations.ts'
 import { scriptNotifications } from './0061-script-notifications.ts'
 import { certificateTables } from './0062-certificates.ts'
+import { messageHeaderKeys } from './0063-header-keys.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -130,5 +131,6 @@ export const mailMigrations = [
   scriptVacations,
   scriptNotifications,
   certificateTables,
+  messageHeaderKeys,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

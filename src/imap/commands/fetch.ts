@@ -14,12 +14,13 @@ import {
   readFetchItems,
   readFetchModifiers,
 } from '../grammar/fetch-items.ts'
-import { FETCH_PAGE } from '../grammar/limits.ts'
+import { ENTRIES_PAGE, FETCH_PAGE } from '../grammar/limits.ts'
 import { partOfRanges } from '../grammar/partial.ts'
 import { formatRanges, normalizeRanges, rangesOf, readSequenceSet, type SequenceSet } from '../grammar/sets.ts'
 import { bad, damagedMessages, excessiveItems, no, ok, type TaggedAnswer } from '../session/answers.ts'
 import { command, type ImapSession } from '../session/session.ts'
 import { TimeSlice } from '../session/time-slice.ts'
+import { entryFormats, sayEntries } from '../untagged/entry-lines.ts'
 import { aheadOf } from '../untagged/fetch-ahead.ts'
 import { FetchWriter } from '../untagged/fetch-writer.ts'
 import { isUidOnly, uidsOfSet } from '../untagged/message-sets.ts'
@@ -76,6 +77,14 @@ async function writePage(
   const setsSeen = plan.setsSeen && !folder.isReadOnly && mayDo(session.signedIn.access, 'change')
   const { entries, changed } = setsSeen ? await markSeen(session, page) : { entries: page, changed: NONE }
   const labels = plan.needs.labels ? labelsOf(session, entries) : new Map<number, string[]>()
+  const formats = entryFormats(plan.items)
+  if (formats !== null) {
+    const written = sayEntries(session, entries, formats, labels)
+    if (session.writer.isFull) await session.writer.ready()
+    await slice.pause()
+    session.assertRunning()
+    return { written, hasUnknownEncoding: false, damaged: [], excessive: [] }
+  }
   const content = new MessagePage(session, entries, plan.needs, labels)
   return writeEntries(session, { entries, content, changed }, plan, slice)
 }
@@ -131,17 +140,18 @@ async function writeAhead(
   return writeEntries(session, { entries: [ahead.entry], content: ahead.content, changed: NONE }, plan, slice)
 }
 
-/** Pages of entries: of UIDs, or of those among them that changed. */
+/** Pages of entries: of UIDs, or of those among them that changed. @param size entries of a page */
 async function* pagesOf(
   session: ImapSession,
   uids: readonly NumberRange[],
   changedSince: number | null,
+  size = FETCH_PAGE,
 ): AsyncGenerator<FolderEntry[]> {
   const { app, folder, signedIn } = session
   const { views } = app.store.programs
   if (changedSince === null) {
-    for (const ranges of piecesOfRanges(uids, FETCH_PAGE)) {
-      const page = views.entries(folder.n, ranges.map(asUidRange), FETCH_PAGE)
+    for (const ranges of piecesOfRanges(uids, size)) {
+      const page = views.entries(folder.n, ranges.map(asUidRange), size)
       // Flags and modification numbers that a power failure could take back are not sent.
       await app.db.durable(session.signedIn.account.n)
       if (page.length > 0) yield page
@@ -208,7 +218,8 @@ async function fetchMessages(
   const found = ahead ?? { written: 0, hasUnknownEncoding: false, damaged: [], excessive: [] }
   const damaged = [...found.damaged]
   const excessive = [...found.excessive]
-  const pages = ahead === null ? pagesOf(session, uids, changed === null ? changedSince : null) : []
+  const size = entryFormats(plan.items) === null ? FETCH_PAGE : ENTRIES_PAGE
+  const pages = ahead === null ? pagesOf(session, uids, changed === null ? changedSince : null, size) : []
   for await (const page of pages) {
     const outcome = await writePage(session, page, plan, slice)
     found.written += outcome.written

@@ -1,7 +1,7 @@
 // SORT and THREAD (RFC 5256, RFC 5957, RFC 5267 for the results of SORT).
 
 import { type Cursor, ImapSyntaxError } from '../grammar/cursor.ts'
-import { SORT_CRITERIA, SORT_MESSAGES, THREAD_MESSAGES } from '../grammar/limits.ts'
+import { SORT_CRITERIA, SORT_MESSAGES } from '../grammar/limits.ts'
 import {
   readCharset,
   readReturnOptions,
@@ -18,6 +18,7 @@ import { sayExtended, sayNumbers } from '../untagged/answers.ts'
 import { assertNumbersAllowed } from '../untagged/message-sets.ts'
 import { type SearchedFolder, searchFolder, selectedForSearch } from '../untagged/run.ts'
 import { ORDERED_FROM, sortedByOrder } from '../untagged/sort-folder.ts'
+import { threadText } from '../untagged/thread-folder.ts'
 import { savedOf, tagCorrelator } from './search.ts'
 
 const SORT_KEYS = new Set<string>([
@@ -130,9 +131,7 @@ export const thread = command({
     assertNumbersAllowed(session, usesNumbers)
     if (usesModSeq) session.enableCondstore()
     const folder = selectedForSearch(session)
-    const collects = { kind: 'thread', algorithm, isUid } as const
-    const { ordered } = await searchFolder(session, folder, key, { collects, most: THREAD_MESSAGES })
-    const { text } = ordered as Extract<Ordered, { kind: 'thread' }>
+    const text = await threadText(session, folder, key, { algorithm, isUid })
     session.progress.isWithinResponse = true
     session.say('* THREAD', text.length > 0 ? ' ' : '')
     for (let at = 0; at < text.length; at += PIECE_BYTES) {

@@ -129,5 +129,7 @@ export const QUOTED_BYTES = 1000
 
 /** Entries read at once by FETCH, and messages changed in one unit of work. */
 export const FETCH_PAGE = 250
+/** The same for FETCH of what entries have alone. */
+export const ENTRIES_PAGE = 1000
 export const STORE_PIECE = 200
 export const COPY_PIECE = 200

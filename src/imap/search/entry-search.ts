@@ -1,14 +1,15 @@
-// Searches that need nothing but the entries of a folder: Roundcube lists folders by them, and counts what is unseen.
+// Searches that one statement answers: Roundcube lists folders by them, counts what is unseen, and looks for subjects.
 
 import { DAY_MS } from '../../base/durations.ts'
+import { foldedText } from '../../mime/header-keys.ts'
 import type { EntryCondition } from '../../store/entries/folders-search.ts'
 import { ENTRY_FLAGS } from '../../store/entries/keywords.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
 
 /**
- * A search as a condition on entries.
+ * A search as a condition on entries and their subjects.
  * @param isTop every match must be in the sets of the key, which narrow the candidates already
- * @returns null when it needs more than entries
+ * @returns null when it needs more than entries and subjects
  */
 export function entryCondition(key: SearchKey, now: number, isTop = true): EntryCondition | null {
   switch (key.kind) {
@@ -37,9 +38,28 @@ export function entryCondition(key: SearchKey, now: number, isTop = true): Entry
     }
     case 'date':
       return key.date === 'sent' ? null : dateCondition(key)
+    case 'subject':
+      return subjectCondition(key)
+    case 'header':
+      return key.name.toLowerCase() === 'subject' ? subjectCondition(key) : null
     default:
       return null
   }
+}
+
+/** An empty string asks whether there is a field; subjects are kept a line each. */
+function subjectCondition({ value, isFuzzy }: { value: string; isFuzzy?: boolean }): EntryCondition | null {
+  const text = foldedText(value)
+  return isFuzzy || text === '' || text.includes('\n') ? null : { kind: 'subject', text }
+}
+
+/** True when a condition is on subjects, which takes longer. */
+export function readsSubjects(condition: EntryCondition): boolean {
+  if (condition.kind === 'not') return readsSubjects(condition.of)
+  return (
+    condition.kind === 'subject' ||
+    ('of' in condition && Array.isArray(condition.of) && condition.of.some(readsSubjects))
+  )
 }
 
 function every(of: readonly (EntryCondition | null)[]): EntryCondition | null {

@@ -2,12 +2,13 @@
 
 import { deserialize } from 'node:v8'
 import { envelopeFields } from '../../mime/envelope.ts'
-import { type HeaderField, headerText, readHeaders } from '../../mime/headers.ts'
+import { headerKeys } from '../../mime/header-keys.ts'
+import { type HeaderField, readHeaders } from '../../mime/headers.ts'
 import { FieldFinder, type KeptHeaders } from '../../mime/message-headers.ts'
 import type { FolderEntry } from '../../store/entries/folders-views.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
 import { fuzzyKeys, scoreOf } from './relevancy.ts'
-import { needsHeaders, type SortCriterion, type SortRow, sentDate, sortedRows, sortValues } from './sort.ts'
+import { needsHeaders, type SortCriterion, type SortRow, sortedRows, sortValues } from './sort.ts'
 import { type ThreadMessage, threadByOrderedSubject, threadByReferences } from './thread.ts'
 
 /** What a search collects of its hits. */
@@ -55,16 +56,13 @@ function sortRow({ criteria, key }: Extract<Collection, { kind: 'sort' }>, { ent
 }
 
 function threadRow({ entry, sequence, headers }: CollectedHit, isUid: boolean): ThreadMessage {
-  const named = headers === null ? [] : fieldsNamed(headers, THREAD_FIELDS)
-  const fields = envelopeFields(named)
-  const { subject, messageId, inReplyTo } = fields
+  const { subject, sentAt, threadIds } = headerKeys(headers === null ? [] : fieldsNamed(headers, THREAD_FIELDS))
   return {
     number: isUid ? entry.uid : sequence,
-    date: sentDate(fields, entry.receivedAt),
-    subject,
-    messageId,
-    inReplyTo,
-    references: headerText(named, 'references') ?? undefined,
+    date: sentAt ?? entry.receivedAt,
+    subject: subject.key,
+    isReply: subject.isReply,
+    threadIds,
   }
 }
 

@@ -5,6 +5,7 @@ import { parseListedAddresses } from '../../mime/address-list.ts'
 import { charsetStream } from '../../mime/charset-stream.ts'
 import { parseZonedDate } from '../../mime/date.ts'
 import { decodeHeader } from '../../mime/decode.ts'
+import { foldedText } from '../../mime/header-keys.ts'
 import { fieldText, headerText, readHeaders } from '../../mime/headers.ts'
 import type { Part } from '../../mime/message.ts'
 import { decodeStream } from '../../mime/transfer-stream.ts'
@@ -16,11 +17,6 @@ import type { SearchKey } from '../grammar/search-keys.ts'
 interface WantedText {
   value: string
   isFuzzy?: boolean
-}
-
-/** Text in the form search strings are compared in: case does not matter, accents do. */
-export function foldedText(text: string): string {
-  return text.normalize('NFC').toLowerCase()
 }
 
 /** True when a field contains the string; `value` is its unfolded text, `folded` the search string as {@link foldedText}. */

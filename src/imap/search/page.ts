@@ -231,7 +231,7 @@ class SearchedPage {
 }
 
 /** The sequence number of a UID that is in the part. */
-function sequenceIn({ ranges, sequences }: ViewPart, uid: number): number {
+export function sequenceIn({ ranges, sequences }: ViewPart, uid: number): number {
   let [low, high] = [0, ranges.length]
   while (low < high) {
     const middle = (low + high) >> 1

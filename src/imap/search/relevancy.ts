@@ -2,12 +2,13 @@
 
 import { piecesOfRanges } from '../../base/number-ranges.ts'
 import { type EnvelopeFields, envelopeFields } from '../../mime/envelope.ts'
+import { foldedText } from '../../mime/header-keys.ts'
 import { DamagedContent } from '../../store/content/damaged-content.ts'
 import type { FolderViews } from '../../store/entries/folders-views.ts'
 import { type MailSource, MessagePage } from '../fetch/message-content.ts'
 import type { FuzzyKey, SearchKey } from '../grammar/search-keys.ts'
 import { rangesOf } from '../grammar/sets.ts'
-import { fieldContains, foldedText, hasWords } from './message-text.ts'
+import { fieldContains, hasWords } from './message-text.ts'
 
 /** Scores are from 1 to 100. */
 const BEST = 100

@@ -1,4 +1,4 @@
-// Worker thread of searcher.ts: evaluates pages of searches, orders what they found, and looks words up, through connections of its own.
+// Worker thread of searcher.ts: evaluates pages of searches, orders folders and what was found, and looks words up, through connections of its own.
 
 import { ProductError } from '../../base/errors.ts'
 import { transferred } from '../../base/thread-pool.ts'
@@ -8,6 +8,14 @@ import { FolderViews } from '../../store/entries/folders-views.ts'
 import { MailReads } from '../../store/messages/mail-reads.ts'
 import { type OrderTask, orderCollected } from './hit-facts.ts'
 import { type InsertionTask, insertInOrder } from './insertion.ts'
+import {
+  type FolderOrderTask,
+  type FolderThreadsTask,
+  folderOrder,
+  folderThreads,
+  type MatchTask,
+  matchingInFolder,
+} from './keyed-folders.ts'
 import { type PageTask, type SearchSource, searchPage } from './page.ts'
 
 /** Paths of the databases. */
@@ -28,9 +36,13 @@ export interface FileTask<T> {
   task: T
 }
 
-const sources = new Map<string, SearchSource>()
+interface ThreadSource extends SearchSource {
+  readonly views: FolderViews
+}
 
-function sourceOf({ mail: mailFile, blobs }: SearchFiles): SearchSource {
+const sources = new Map<string, ThreadSource>()
+
+function sourceOf({ mail: mailFile, blobs }: SearchFiles): ThreadSource {
   const known = sources.get(mailFile)
   if (known !== undefined) return known
   const reads = threadReads(mailFile)
@@ -41,7 +53,8 @@ function sourceOf({ mail: mailFile, blobs }: SearchFiles): SearchSource {
       return readMessage(await load())
     },
   }
-  const source = { app: { store: { programs: { views: new FolderViews(reads), mail } }, inspector } }
+  const views = new FolderViews(reads)
+  const source = { app: { store: { programs: { views, mail } }, inspector }, views }
   sources.set(mailFile, source)
   return source
 }
@@ -77,6 +90,23 @@ export async function wordsTask({ files, task }: FileTask<WordsTask>): Promise<u
 export async function insertionTask({ files, task }: FileTask<InsertionTask>): Promise<unknown> {
   const inserted = await handingOn(() => insertInOrder(sourceOf(files), task))
   return transferred(inserted, [inserted.buffer])
+}
+
+/** @returns null when keys are missing */
+export async function folderOrderTask({ files, task }: FileTask<FolderOrderTask>): Promise<unknown> {
+  const uids = await handingOn(async () => folderOrder(sourceOf(files).views, task))
+  return uids === null ? null : transferred(uids, [uids.buffer])
+}
+
+/** @returns null when keys are missing */
+export async function folderThreadsTask({ files, task }: FileTask<FolderThreadsTask>): Promise<unknown> {
+  const text = await handingOn(async () => folderThreads(sourceOf(files).views, task))
+  return text === null ? null : transferred(text, [text.buffer])
+}
+
+export async function matchTask({ files, task }: FileTask<MatchTask>): Promise<unknown> {
+  const matching = await handingOn(() => matchingInFolder(sourceOf(files).views, task))
+  return transferred(matching, [matching.found.buffer, matching.undecided.buffer])
 }
 
 export function orderTask({ task }: FileTask<OrderTask>): unknown {

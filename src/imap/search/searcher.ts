@@ -4,13 +4,16 @@ import { entryFile } from '../../base/entry.ts'
 import { type ErrorCode, ProductError } from '../../base/errors.ts'
 import { Semaphore } from '../../base/semaphore.ts'
 import { ThreadPool } from '../../base/thread-pool.ts'
+import type { MatchingUids } from '../../store/entries/folders-search.ts'
 import { SEARCHES_AT_ONCE, SEARCHES_PER_MAILBOX } from '../grammar/limits.ts'
 import type { Ordered, OrderTask } from './hit-facts.ts'
 import type { InsertionTask } from './insertion.ts'
+import type { FolderOrderTask, FolderThreadsTask, MatchTask } from './keyed-folders.ts'
 import type { PageResult, PageTask } from './page.ts'
 import type { FileTask, SearchFiles, WordsTask } from './search-thread.ts'
 
-const IDLE_MS = 10_000
+/** A program sorts or searches again when its user has read something: a new thread compiles everything once more. */
+const IDLE_MS = 60_000
 /** MiB: a search that needs more ends the thread and not the process. */
 const MEMORY = { young: 32, old: 1024 }
 
@@ -47,6 +50,21 @@ export class Searcher {
   /** Numbers of the messages of an account with the words of a text, ascending; null when it has none. */
   words(task: WordsTask): Promise<Float64Array | null> {
     return this.#run<Float64Array | null>('wordsTask', task)
+  }
+
+  /** All UIDs of a folder in order; null when keys are missing. */
+  folderOrder(task: FolderOrderTask): Promise<Uint32Array | null> {
+    return this.#run<Uint32Array | null>('folderOrderTask', task)
+  }
+
+  /** The text of THREAD; null when keys are missing. */
+  folderThreads(task: FolderThreadsTask): Promise<Uint8Array | null> {
+    return this.#run<Uint8Array | null>('folderThreadsTask', task)
+  }
+
+  /** UIDs of a folder that match a condition. */
+  matching(task: MatchTask): Promise<MatchingUids> {
+    return this.#run<MatchingUids>('matchTask', task)
   }
 
   /** The order is handed over. */

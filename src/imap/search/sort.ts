@@ -1,10 +1,10 @@
 // Orders messages by the criteria of SORT (RFC 5256 §3, RFC 5957).
 
 import { parseListedAddresses } from '../../mime/address-list.ts'
-import { baseSubject, casemapKey } from '../../mime/base-subject.ts'
-import { parseDate } from '../../mime/date.ts'
+import { casemapKey } from '../../mime/base-subject.ts'
 import { decodeHeader } from '../../mime/decode.ts'
 import type { EnvelopeFields } from '../../mime/envelope.ts'
+import { mailboxKey, sentAt, subjectKey } from '../../mime/header-keys.ts'
 
 export type SortKey =
   | ('arrival' | 'cc' | 'date' | 'from' | 'size' | 'subject' | 'to' | 'displayfrom' | 'displayto')
@@ -71,28 +71,24 @@ function sortValue({ fields, receivedAt, sizeBytes, relevancy = 0 }: SortMessage
     case 'date':
       return sentDate(fields, receivedAt)
     case 'subject':
-      return casemapKey(baseSubject(fields.subject ?? '').text)
+      return subjectKey(fields.subject).key
     case 'displayfrom':
       return displayKey(fields.from)
     case 'displayto':
       return displayKey(fields.to)
     default:
-      return casemapKey(firstAddress(fields[key])?.mailbox ?? '')
+      return mailboxKey(fields[key])
   }
 }
 
 /** RFC 5256 §2.2: the Date field in UTC, or the internal date where it has none. */
 export function sentDate(fields: EnvelopeFields, receivedAt: number): number {
-  return parseDate(fields.date ?? '') ?? receivedAt
-}
-
-function firstAddress(text: string | undefined): ReturnType<typeof parseListedAddresses>[number] | undefined {
-  return text === undefined ? undefined : parseListedAddresses(text, 1)[0]
+  return sentAt(fields) ?? receivedAt
 }
 
 /** RFC 5957 §3: the display name of the first address, else `local@domain`; a group counts by its name. */
 function displayKey(text: string | undefined): string {
-  const address = firstAddress(text)
+  const address = text === undefined ? undefined : parseListedAddresses(text, 1)[0]
   if (!address) return ''
   const { name, mailbox, host } = address
   if (name !== null) return casemapKey(decodeHeader(name))

@@ -12,11 +12,29 @@ export interface ThreadNode {
   subject: string
   isReply: boolean
   parent: ThreadNode | null
-  children: ThreadNode[]
+  /** Changed by {@link addChild} only. */
+  children: readonly ThreadNode[]
 }
 
+/** Most messages have no children: they share this list. */
+const NO_CHILDREN: readonly ThreadNode[] = []
+
+type NodeMessage = Pick<ThreadNode, 'number' | 'date' | 'subject' | 'isReply'>
+
+/** @param order position of the message among those of the command */
+export function newNode({ number, date, subject, isReply }: NodeMessage, order: number): ThreadNode {
+  return { number, order, date, subject, isReply, parent: null, children: NO_CHILDREN }
+}
+
+const DUMMY: NodeMessage = { number: 0, date: 0, subject: '', isReply: false }
+
 export function newDummy(): ThreadNode {
-  return { number: 0, order: 0, date: 0, subject: '', isReply: false, parent: null, children: [] }
+  return newNode(DUMMY, 0)
+}
+
+export function addChild(parent: ThreadNode, child: ThreadNode): void {
+  if (parent.children === NO_CHILDREN) parent.children = [child]
+  else (parent.children as ThreadNode[]).push(child)
 }
 
 /** The subject of a thread: that of its first message, which a dummy does not have itself. */
@@ -29,39 +47,55 @@ function compareNodes(a: ThreadNode, b: ThreadNode): number {
   return a.date - b.date || a.order - b.order
 }
 
-/** Sorts these siblings; dummies among them by their first child, after their own children. */
-export function sortSiblings(nodes: ThreadNode[]): ThreadNode[] {
+/** Siblings in order; dummies among them by their first child, after their own children. */
+export function sortSiblings(nodes: readonly ThreadNode[]): readonly ThreadNode[] {
   for (const node of nodes) {
     if (node.number !== 0) continue
-    const first = node.children.sort(compareNodes)[0]
+    node.children = inOrder(node.children)
+    const [first] = node.children
     if (first) [node.date, node.order] = [first.date, first.order]
   }
-  return nodes.sort(compareNodes)
+  return inOrder(nodes)
+}
+
+function inOrder(nodes: readonly ThreadNode[]): readonly ThreadNode[] {
+  return nodes.length < 2 ? nodes : nodes.toSorted(compareNodes)
 }
 
 /** Sorts every set of siblings, the innermost first, since a dummy is sorted by its first child. */
-export function sortForest(roots: ThreadNode[]): ThreadNode[] {
-  const all: ThreadNode[] = [...roots]
-  for (let at = 0; at < all.length; at++) for (const child of all[at]!.children) all.push(child)
-  for (let at = all.length - 1; at >= 0; at--) sortSiblings(all[at]!.children)
+export function sortForest(roots: readonly ThreadNode[]): readonly ThreadNode[] {
+  for (const node of parentsFrom(roots).reverse()) node.children = sortSiblings(node.children)
   return sortSiblings(roots)
+}
+
+/** The nodes with children, each before those below it. */
+export function parentsFrom(roots: readonly ThreadNode[]): ThreadNode[] {
+  const parents = roots.filter(({ children }) => children.length > 0)
+  for (let at = 0; at < parents.length; at++)
+    for (const child of parents[at]!.children) if (child.children.length > 0) parents.push(child)
+  return parents
 }
 
 /** The threads as THREAD writes them: `(2)(3 6 (4 23)(44 7 96))`. */
 export function formatThreads(roots: readonly ThreadNode[]): string {
+  let text = ''
+  for (const root of roots) {
+    if (root.children.length === 0) text += root.number === 0 ? '()' : `(${root.number})`
+    else text += formatThread(root)
+  }
+  return text
+}
+
+function formatThread(root: ThreadNode): string {
   const text: string[] = []
   /** What is still to write, the next at the end. */
-  const stack: (ThreadNode | ')')[] = []
-  const pushAll = (nodes: readonly ThreadNode[]) => {
-    for (let at = nodes.length - 1; at >= 0; at--) stack.push(')', nodes[at]!)
-  }
-  pushAll(roots)
+  const stack: (ThreadNode | ')')[] = [')', root]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (next === ')') text.push(')')
     else {
       text.push('(')
-      const last = writeChain(next, text)
-      pushAll(last.children)
+      const { children } = writeChain(next, text)
+      for (let at = children.length - 1; at >= 0; at--) stack.push(')', children[at]!)
     }
   }
   return text.join('')

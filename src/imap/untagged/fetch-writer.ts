@@ -11,15 +11,14 @@ import { plainFields, servedFields } from '../fetch/header-fields.ts'
 import { type FetchPlan, type MessagePage, oldSection } from '../fetch/message-content.ts'
 import { readsOften, readsTooMuch } from '../fetch/read-bound.ts'
 import { type ResolvedSection, resolveBinary, resolveSection, type ServedBytes } from '../fetch/sections.ts'
-import { formatDateTime } from '../grammar/dates.ts'
 import type { FetchItem, PlainItem } from '../grammar/fetch-items.ts'
 import { ConnectionEnded } from '../grammar/reader.ts'
 import { type BodySection, formatSection, type SectionRange } from '../grammar/sections.ts'
 import { formatString, type OutputPart } from '../grammar/writer.ts'
 import type { ImapSession } from '../session/session.ts'
-import { announceKeywords, formatFlags } from './flag-texts.ts'
+import { entryFlags, entryFormat } from './entry-lines.ts'
+import { announceKeywords } from './flag-texts.ts'
 import { fetchName } from './message-sets.ts'
-import { isRecentHere } from './updates.ts'
 
 /** Larger sections are read and sent in pieces. */
 const WHOLE_BYTES = 64 * 1024
@@ -104,7 +103,7 @@ export class FetchWriter {
       case 'RFC822.TEXT':
         return this.#knownSection(entry, name, { section: oldSection(name)!, range: null })
       default:
-        return [this.#entryItem(entry, name)]
+        return [entryFormat(name)!(this.#session, entry, this.#content.labels(entry.message))]
     }
   }
 
@@ -196,30 +195,12 @@ export class FetchWriter {
       case 'PREVIEW':
         return this.#rowItem(entry, name)
       default:
-        return [this.#entryItem(entry, name)]
-    }
-  }
-
-  #entryItem(entry: FolderEntry, name: PlainItem): string {
-    switch (name) {
-      case 'UID':
-        return `UID ${entry.uid}`
-      case 'FLAGS':
-        return `FLAGS ${this.#flags(entry)}`
-      case 'INTERNALDATE':
-        return `INTERNALDATE "${formatDateTime(entry.receivedAt)}"`
-      case 'SAVEDATE':
-        return entry.filedAt === null ? 'SAVEDATE NIL' : `SAVEDATE "${formatDateTime(entry.filedAt)}"`
-      case 'MODSEQ':
-        return `MODSEQ (${entry.modSeq})`
-      default:
-        return `RFC822.SIZE ${entry.sizeBytes}`
+        return [entryFormat(name)!(this.#session, entry, this.#content.labels(entry.message))]
     }
   }
 
   #flags(entry: FolderEntry): string {
-    const { folder } = this.#session
-    return formatFlags(entry, this.#content.labels(entry.message), isRecentHere(this.#session, folder, entry.uid))
+    return entryFlags(this.#session, entry, this.#content.labels(entry.message))
   }
 
   #rowItem(entry: FolderEntry, name: PlainItem): OutputPart[] | null {

@@ -5,7 +5,7 @@ import type { EntryCondition } from '../../store/entries/folders-search.ts'
 import { SEARCH_FACTS_BYTES, SEARCH_PAGE_MS, SLICE_MS } from '../grammar/limits.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
 import { rangesOf } from '../grammar/sets.ts'
-import { entryCondition } from '../search/entry-search.ts'
+import { entryCondition, readsSubjects } from '../search/entry-search.ts'
 import { type Collection, type Ordered, orderCollected } from '../search/hit-facts.ts'
 import { SearchHits } from '../search/hits.ts'
 import { kindsOf, leavesOf } from '../search/key-kinds.ts'
@@ -26,6 +26,8 @@ const HERE_BYTES = 256 * 1024
 const HERE_CONTENTS = 20
 /** UIDs of one page. It ends by its time: handing over many short ones takes longer than their work on a busy machine. */
 const PAGE = 20_000
+/** UIDs of one page of a search in subjects. */
+const MATCHED_AT_ONCE = 50_000
 const NO_TEXTS: ReadonlyMap<SearchKey, ReadonlySet<number>> = new Map()
 
 /** A folder as the session that searches it knows it. */
@@ -76,8 +78,10 @@ export function searchFolder(
 ): Promise<SearchOutcome> {
   const search = new FolderSearch(session, folder, key, options)
   const condition = options.withoutModSeqs && !search.isSmall ? entryCondition(key, session.app.clock.now()) : null
-  if (condition !== null && options.collects === undefined) return search.byEntries(condition)
-  return search.isSmall ? search.run() : session.app.searcher.during(session.signedIn.account.n, () => search.run())
+  const inTurn = <T>(work: () => Promise<T>) => session.app.searcher.during(session.signedIn.account.n, work)
+  if (condition !== null && options.collects === undefined)
+    return readsSubjects(condition) ? inTurn(() => search.bySubjects(condition)) : search.byEntries(condition)
+  return search.isSmall ? search.run() : inTurn(() => search.run())
 }
 
 class FolderSearch {
@@ -117,7 +121,8 @@ class FolderSearch {
     const session = this.#session
     const { views } = session.app.store.programs
     const { n } = this.#folder
-    const found = condition.kind === 'all' ? null : await views.matchingUids(n, condition)
+    const all = { first: 1, last: this.#folder.view.lastUid }
+    const found = condition.kind === 'all' ? null : (await views.matchingUids(n, condition, all)).found
     // Messages that are gone are not found, also when that has not been announced yet.
     const current = found === null ? ((await session.app.views.current(n))?.view.ranges() ?? []) : null
     await session.app.db.durable()
@@ -126,10 +131,31 @@ class FolderSearch {
     return { hits: this.#checked(SearchHits.ofUids(uidsOf(ranges, this.#total, found))), ordered: null }
   }
 
-  async run(): Promise<SearchOutcome> {
+  /** A statement for each page of UIDs; messages whose subject is not kept as text are looked at one by one. */
+  async bySubjects(condition: EntryCondition): Promise<SearchOutcome> {
+    const { app, signedIn } = this.#session
+    const pages: Uint32Array[] = []
+    const undecided: number[] = []
+    for (const ranges of piecesOfRanges(this.#candidates, MATCHED_AT_ONCE)) {
+      const uids = { first: ranges[0]![0], last: ranges.at(-1)![1] }
+      const matching = await this.#inThread(app.searcher.matching({ folder: this.#folder.n, condition, uids }))
+      pages.push(uidsOf(ranges, countOf(ranges), matching.found))
+      for (const uid of uidsOf(ranges, matching.undecided.length, matching.undecided)) undecided.push(uid)
+      this.#done += countOf(ranges)
+      this.#session.progress.reached(this.#done, this.#total)
+    }
+    await app.db.durable(signedIn.account.n)
+    this.#session.assertRunning()
+    const found = SearchHits.ofPages(pages.map((uids) => ({ uids, modSeqs: new Float64Array(uids.length) })))
+    const others = undecided.length === 0 ? SearchHits.NONE : (await this.run(rangesOf(undecided))).hits
+    return { hits: this.#checked(found.mergedWith(others)), ordered: null }
+  }
+
+  async run(candidates = this.#candidates): Promise<SearchOutcome> {
     this.#session.assertRunning()
     const pages: PageResult[] = []
-    for await (const page of this.#pages(this.#candidates, { isHere: this.isSmall })) pages.push(page)
+    const isHere = countOf(candidates) <= HERE_MESSAGES
+    for await (const page of this.#pages(candidates, { isHere })) pages.push(page)
     const undecided = joined(pages.map((page) => page.undecided))
     const found = SearchHits.ofPages(pages)
     const others = undecided.uids.length === 0 ? SearchHits.NONE : await this.#byContent(undecided)

@@ -4,6 +4,7 @@ import { SORT_MESSAGES } from '../grammar/limits.ts'
 import type { SearchKey } from '../grammar/search-keys.ts'
 import type { Ordered } from '../search/hit-facts.ts'
 import { SearchHits } from '../search/hits.ts'
+import { keptCriteria } from '../search/keyed-folders.ts'
 import type { SortCriterion } from '../search/sort.ts'
 import type { ImapSession } from '../session/session.ts'
 import { TimeSlice } from '../session/time-slice.ts'
@@ -23,6 +24,12 @@ export async function sortedByOrder(
   criteria: readonly SortCriterion[],
 ): Promise<SearchHits> {
   const { app, signedIn } = session
+  const inSearchThread = async <T>(work: () => Promise<T>): Promise<T> => {
+    const result = await app.searcher.during(signedIn.account.n, work)
+    await app.db.durable()
+    session.assertRunning()
+    return result
+  }
   const { hits } = await searchFolder(session, folder, key, { most: SORT_MESSAGES, withoutModSeqs: true })
   const { view } = folder
   const above = (uid: number) => [...piecesOf(view.within([[uid + 1, 2 ** 32 - 1]]), view.count + 1)].flat()
@@ -32,16 +39,19 @@ export async function sortedByOrder(
     { lastUid: view.lastUid, count: view.count, above },
     {
       async order() {
+        const kept = view.count > SORT_MESSAGES ? null : keptCriteria(criteria)
+        const order =
+          kept === null
+            ? null
+            : await inSearchThread(() => app.searcher.folderOrder({ folder: folder.n, criteria: kept }))
+        if (order !== null) return order
         const options = { collects: { kind: 'sort', criteria, key: ALL }, most: SORT_MESSAGES } as const
         const { ordered } = await searchFolder(session, folder, ALL, options)
         return (ordered as Extract<Ordered, { kind: 'sort' }>).uids
       },
       async insert(known, fresh) {
         const task = { folder: folder.n, criteria, order: Uint32Array.from(known), fresh }
-        const inserted = await app.searcher.during(signedIn.account.n, () => app.searcher.insert(task))
-        await app.db.durable()
-        session.assertRunning()
-        return inserted
+        return inSearchThread(() => app.searcher.insert(task))
       },
     },
   )

@@ -1,7 +1,9 @@
-// Searches that entries of a folder alone answer: flags, sizes and times, in one statement of the scan thread.
+// Searches that one statement answers: by what the entries of a folder have, and by subjects.
 
 import type { DbReads, SqlValue } from '../../db/db.ts'
 import type { Fragment } from '../rows/folders.ts'
+import type { UidRange } from '../rows/folders-expunged.ts'
+import { hasSubjectText } from './headers.ts'
 
 /** What an entry must be like. Times are ms, `from` inclusive and `until` exclusive. */
 export type EntryCondition =
@@ -12,15 +14,33 @@ export type EntryCondition =
   | { kind: 'flag'; bit: number; isSet: boolean }
   | { kind: 'size'; relation: 'larger' | 'smaller'; bytes: number }
   | { kind: 'time'; of: 'received' | 'filed'; from?: number; until?: number }
+  /** A substring of the subject, folded as `HeaderKeys.subjectText` is. */
+  | { kind: 'subject'; text: string }
 
-/** The UIDs of the entries that match, ascending. */
-export async function matchingUids(db: DbReads, folder: number, condition: EntryCondition): Promise<Float64Array> {
+/** What a condition says of the entries of a folder, by ascending UID. */
+export interface MatchingUids {
+  found: Float64Array<ArrayBuffer>
+  /** Entries of messages whose subject is not kept as text. */
+  undecided: Float64Array<ArrayBuffer>
+}
+
+/** The UIDs that match, of those from `first` to `last`. In the scan thread. */
+export async function matchingUids(
+  db: DbReads,
+  folder: number,
+  condition: EntryCondition,
+  { first, last }: UidRange,
+): Promise<MatchingUids> {
   const { sql, values } = conditionSql(condition)
-  const { uid } = await db.scan.columns(`SELECT uid FROM message_folders WHERE folder = ? AND ${sql} ORDER BY uid`, [
-    folder,
-    ...values,
-  ])
-  return uid ?? new Float64Array(0)
+  // A condition on a text that is not kept is NULL, and what depends on it as well. The sign tells them apart: one column of numbers.
+  const { uid = new Float64Array(0) } = await db.scan.columns(
+    `SELECT CASE WHEN hit IS NULL THEN -n ELSE n END AS uid
+     FROM (SELECT uid AS n, ${sql} AS hit FROM message_folders e WHERE folder = ? AND uid BETWEEN ? AND ?)
+     WHERE hit IS NOT 0 ORDER BY n`,
+    [...values, folder, first, last],
+  )
+  if (!uid.some((one) => one < 0)) return { found: uid, undecided: new Float64Array(0) }
+  return { found: uid.filter((one) => one > 0), undecided: uid.filter((one) => one < 0).map((one) => -one) }
 }
 
 function conditionSql(condition: EntryCondition): Fragment {
@@ -41,6 +61,8 @@ function conditionSql(condition: EntryCondition): Fragment {
       return { sql: `size_bytes ${condition.relation === 'larger' ? '>' : '<'} ?`, values: [condition.bytes] }
     case 'time':
       return timeSql(condition)
+    case 'subject':
+      return { sql: hasSubjectText('e.message'), values: [condition.text] }
   }
 }
 

@@ -7,7 +7,8 @@ import { floorOf } from '../rows/changes-history.ts'
 import { pathOf } from '../rows/folders.ts'
 import { expungedSince, type UidRange } from '../rows/folders-expunged.ts'
 import type { Account, FolderRole } from '../rows/records.ts'
-import { type EntryCondition, matchingUids } from './folders-search.ts'
+import { type OrderCriterion, type ThreadRow, threadRows, uidsInOrder } from './folders-orders.ts'
+import { type EntryCondition, type MatchingUids, matchingUids } from './folders-search.ts'
 import { ENTRY_FLAGS } from './keywords.ts'
 import { threadOf } from './thread-messages.ts'
 
@@ -241,9 +242,19 @@ export class FolderViews {
     )
   }
 
-  /** The UIDs of entries that match a condition, ascending. In the scan thread. */
-  matchingUids(folder: number, condition: EntryCondition): Promise<Float64Array> {
-    return matchingUids(this.#db, folder, condition)
+  /** See {@link matchingUids}. */
+  matchingUids(folder: number, condition: EntryCondition, uids: UidRange): Promise<MatchingUids> {
+    return matchingUids(this.#db, folder, condition, uids)
+  }
+
+  /** See {@link uidsInOrder}. */
+  inOrder(folder: number, criteria: readonly OrderCriterion[]): Uint32Array<ArrayBuffer> | null {
+    return uidsInOrder(this.#db.read, folder, criteria)
+  }
+
+  /** See {@link threadRows}. */
+  threadRows(folder: number, uids: UidRange): Iterable<ThreadRow> {
+    return threadRows(this.#db.read, folder, uids)
   }
 
   /** See {@link expungedSince}: null means that every UID below UIDNEXT that is not in the folder counts as gone. */

@@ -4,12 +4,12 @@ import type { Reader, Tx } from '../../db/db.ts'
 import { insertMany } from '../../db/many-rows.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import type { ErasedContent } from '../content/erased-content.ts'
+import { deleteHeaders } from '../entries/headers.ts'
 import { FLAG_KEYWORDS, keywordsOf, labelsOf } from '../entries/keywords.ts'
 import type { CountedThreadMessage } from '../entries/recount.ts'
 import { countAttachments } from '../rows/accounts.ts'
 import type { Account, Flags } from '../rows/records.ts'
 import { unindexMessage } from '../search/text.ts'
-import { deleteHeaders } from './rows.ts'
 
 /** The fields of a message that edits use. */
 export interface EditRow {

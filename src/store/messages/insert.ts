@@ -5,6 +5,7 @@ import type { Row, Tx } from '../../db/db.ts'
 import { insertMany } from '../../db/many-rows.ts'
 import type { AttachmentPart, ParsedMessage } from '../../mime/message.ts'
 import type { BlobNamer } from '../content/blob-names.ts'
+import { headerRow } from '../entries/headers.ts'
 import { FLAG_KEYWORDS, labelsOf } from '../entries/keywords.ts'
 import { countAttachments } from '../rows/accounts.ts'
 import type { Flags, MessageAuthentication } from '../rows/records.ts'
@@ -59,7 +60,7 @@ export function insertMessages(tx: Tx, messages: readonly NewMessage[]): string[
   insertMany(
     tx,
     'message_headers',
-    messages.map(({ n, parsed }) => ({ message: n, packed: parsed.keptHeaders })),
+    messages.map(({ n, parsed }) => headerRow(n, parsed)),
   )
   const attachmentIds = insertAttachments(tx, messages)
   for (const [index, { n, account, parsed }] of messages.entries()) {

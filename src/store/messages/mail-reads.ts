@@ -6,12 +6,12 @@ import { type KeptHeaders, unpackHeaders } from '../../mime/message-headers.ts'
 import { type BlobReads, SMALL_CONTENT_BYTES } from '../content/blobs.ts'
 import { DamagedContent } from '../content/damaged-content.ts'
 import { entriesOfMessages, type MessageEntry } from '../entries/folders-entries.ts'
+import { packedHeaders } from '../entries/headers.ts'
 import { threadsNaming } from '../entries/join-threads.ts'
 import { threadIdsOf } from '../entries/thread-rows.ts'
 import type { Account } from '../rows/records.ts'
 import { messagesWithWords } from '../search/hits.ts'
 import { editRows, editRowsByNumber } from './edit-rows.ts'
-import { packedHeaders } from './rows.ts'
 
 /** A message as FETCH needs it beyond its entry. */
 export interface MailRow {

@@ -2,15 +2,16 @@
 
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { setDecodedSizes } from '../../mime/decoded-size.ts'
+import { headerKeys } from '../../mime/header-keys.ts'
 import type { Part } from '../../mime/message.ts'
 import { packHeaders } from '../../mime/message-headers.ts'
 import { readStructure } from '../../mime/structure.ts'
 import type { Blobs } from '../content/blobs.ts'
+import { putHeaders, type StoredHeader } from '../entries/headers.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import { numberRange } from '../rows/accounts-numbers.ts'
 import type { MessageEdits } from './edits.ts'
 import { servedBytes } from './file-message.ts'
-import { putHeaders } from './rows.ts'
 
 /** A message to outline. */
 interface OutlinedMessage {
@@ -21,9 +22,8 @@ interface OutlinedMessage {
 }
 
 /** The present form of what is stored about a message. */
-interface Outline {
+interface Outline extends StoredHeader {
   root: Part
-  keptHeaders: Uint8Array
 }
 
 /** Numbers of accounts that are not done. */
@@ -64,7 +64,7 @@ export function endOutlining(tx: Tx, account: number): number {
 }
 
 /** Stores an outline unless the message was deleted. @returns false if it was */
-function putOutline(tx: Tx, { n, id }: OutlinedMessage, { root, keptHeaders }: Outline): boolean {
+function putOutline(tx: Tx, { n, id }: OutlinedMessage, { root, ...header }: Outline): boolean {
   const row = tx.get<{ structure: string }>('SELECT structure FROM messages WHERE n = ? AND id = ?', [n, id])
   if (row === undefined) return false
   const structure = JSON.parse(row.structure) as { root: Part | null }
@@ -72,7 +72,7 @@ function putOutline(tx: Tx, { n, id }: OutlinedMessage, { root, keptHeaders }: O
   if (structure.root !== null) {
     tx.run('UPDATE messages SET structure = ? WHERE n = ?', [JSON.stringify({ ...structure, root }), n])
   }
-  putHeaders(tx, n, keptHeaders)
+  putHeaders(tx, n, header)
   return true
 }
 
@@ -158,7 +158,7 @@ export class Outlining {
       const bytes = await this.#deps.blobs.bytes(blob, 0, sizeBytes)
       const { root, fields } = readStructure(bytes)
       setDecodedSizes(bytes, root, new Map())
-      return { root, keptHeaders: packHeaders(bytes, fields) }
+      return { root, keptHeaders: packHeaders(bytes, fields), headerKeys: headerKeys(fields) }
     } catch {
       return null
     }

@@ -3,10 +3,10 @@
 import type { Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import { deleteFolderEntries } from '../entries/folders-entries.ts'
+import { deleteHeaders } from '../entries/headers.ts'
 import { numberRange } from '../rows/accounts-numbers.ts'
 import type { Account } from '../rows/records.ts'
 import { unindexMessage } from '../search/text.ts'
-import { deleteHeaders } from './rows.ts'
 
 /** Deletes the next messages with their dependent rows. See `PurgeStep`. */
 export function purgeMessages(tx: Tx, account: Pick<Account, 'n'>, limit: number): number {

@@ -1,28 +1,11 @@
-// The rows of messages, their packed header fields, and the records that readers get of them.
+// The rows of messages, and the records that readers get of them.
 
-import type { Reader, Tx } from '../../db/db.ts'
+import type { Reader } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import type { Address } from '../../mime/message.ts'
 import { keywordsOf } from '../entries/keywords.ts'
 import { folderIdsOf } from '../rows/folders.ts'
 import type { Flags, MessageSummary } from '../rows/records.ts'
-
-/** Packed headers of messages; those of earlier versions have none until they are outlined. */
-export function packedHeaders(reader: Reader, messages: readonly number[]): { message: number; packed: Uint8Array }[] {
-  return reader.all<{ message: number; packed: Uint8Array }>(
-    'SELECT message, packed FROM message_headers WHERE message IN (SELECT value FROM json_each(?))',
-    [JSON.stringify(messages)],
-  )
-}
-
-/** Stores or replaces them. */
-export function putHeaders(tx: Tx, message: number, packed: Uint8Array): void {
-  tx.run('INSERT OR REPLACE INTO message_headers (message, packed) VALUES (?, ?)', [message, packed])
-}
-
-export function deleteHeaders(tx: Tx, messages: readonly number[]): void {
-  tx.run('DELETE FROM message_headers WHERE message IN (SELECT value FROM json_each(?))', [JSON.stringify(messages)])
-}
 
 /** The columns of a message that lists use. */
 export interface SummaryRow {

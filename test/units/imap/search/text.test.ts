@@ -2,13 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  addressesContain,
-  fieldContains,
-  foldedText,
-  matchesSentDay,
-  sentDay,
-} from '../../../../src/imap/search/message-text.ts'
+import { addressesContain, fieldContains, matchesSentDay, sentDay } from '../../../../src/imap/search/message-text.ts'
+import { foldedText } from '../../../../src/mime/header-keys.ts'
 
 test('strings are found in the decoded text, whatever their case; accents count', () => {
   const found = (value: string, text: string) => fieldContains(value, foldedText(text))

@@ -2,20 +2,35 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  LOOP_STEPS_MAX,
-  type ThreadMessage,
-  threadByOrderedSubject,
-  threadByReferences,
-} from '../../../../src/imap/search/thread.ts'
+import * as threading from '../../../../src/imap/search/thread.ts'
 import { baseSubject } from '../../../../src/mime/base-subject.ts'
+import { subjectKey, type ThreadFields, threadIds } from '../../../../src/mime/header-keys.ts'
 import { Random } from '../../../support/random.ts'
+
+const { LOOP_STEPS_MAX } = threading
+
+interface Fields extends ThreadFields {
+  number: number
+  date: number
+  subject: string | undefined
+}
+
+/** The messages with the keys that are kept of their fields. */
+function keyed(messages: readonly Fields[]): threading.ThreadMessage[] {
+  return messages.map(({ number, date, subject, ...ids }) => {
+    const { key, isReply } = subjectKey(subject)
+    return { number, date, subject: key, isReply, threadIds: threadIds(ids) }
+  })
+}
+
+const threadByReferences = (messages: readonly Fields[]) => threading.threadByReferences(keyed(messages))
+const threadByOrderedSubject = (messages: readonly Fields[]) => threading.threadByOrderedSubject(keyed(messages))
 
 /** A message by its parts: `id` and `references` are short names of ids. */
 function message(
   number: number,
   given: Partial<{ id: string; references: string[]; reply: string; subject: string; date: number }>,
-): ThreadMessage {
+): Fields {
   return {
     number,
     date: given.date ?? number,
@@ -133,7 +148,7 @@ class LiteralThreads {
     nodes.sort((a, b) => key(a).date - key(b).date || key(a).number - key(b).number)
   }
 
-  run(messages: readonly ThreadMessage[]): string {
+  run(messages: readonly Fields[]): string {
     for (const each of messages) this.add(each)
     for (const node of this.nodes) if (node.parent === null) this.move(node, this.root)
     this.prune(this.root)
@@ -144,7 +159,7 @@ class LiteralThreads {
     return this.root.children.map((child) => `(${this.write(child)})`).join('')
   }
 
-  add(each: ThreadMessage): void {
+  add(each: Fields): void {
     const idsOf = (text: string | undefined) => [...(text ?? '').matchAll(/<([^>]*)>/g)].map((match) => match[1]!)
     const id = idsOf(each.messageId)[0]
     let node = id === undefined ? null : this.idNode(id)
@@ -250,11 +265,11 @@ test('crafted References take bounded time and no stack', () => {
     numbered((at) => ({ references: [`${at >> 1}`], subject: 'a' })),
     numbered(() => ({ id: 'a', references: ['b'] })),
     numbered((at) => ({ references: Array.from({ length: 20 }, (_, step) => `${(at * 7 + step) % 1000}`) })),
-  ]
+  ].map(keyed)
   const start = process.cpuUsage()
-  for (const messages of linear) threadByReferences(messages)
+  for (const messages of linear) threading.threadByReferences(messages)
   assert.ok(process.cpuUsage(start).user < 10_000_000)
-  assert.match(threadByReferences(linear[0]!), /^\(1 2 3 .* 19999 20000\)$/)
+  assert.match(threading.threadByReferences(linear[0]!), /^\(1 2 3 .* 19999 20000\)$/)
 })
 
 test('messages far below others that are missing are moved up once', () => {
