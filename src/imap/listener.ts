@@ -13,6 +13,7 @@ import { COMMANDS } from './commands/commands.ts'
 import { SWEEP_MS } from './grammar/limits.ts'
 import { Searcher } from './search/searcher.ts'
 import { SortOrders } from './search/sort-orders.ts'
+import { ThreadTexts } from './search/thread-texts.ts'
 import { formatAnswer } from './session/answers.ts'
 import { CompressionSlots } from './session/compressor.ts'
 import type { ImapDeps } from './session/deps.ts'
@@ -84,7 +85,8 @@ class ImapSessions implements ClientSessions<Protocol> {
     })
     const annotationChanges = new AnnotationChanges()
     const sortOrders = new SortOrders()
-    const shared = { views, annotationChanges, searcher, sortOrders, appendSpool, compression, meters }
+    const threadTexts = new ThreadTexts()
+    const shared = { views, annotationChanges, searcher, sortOrders, threadTexts, appendSpool, compression, meters }
     this.#app = { ...app, ...shared, connections: this.#connections }
     app.metrics.add(meters.registry)
   }

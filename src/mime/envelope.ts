@@ -1,6 +1,7 @@
 // The header fields of IMAP's ENVELOPE (RFC 9051 7.5.2) as unfolded text, encoded words included.
 
-import { fieldText, type HeaderField, headerText } from './headers.ts'
+import { fieldText, type HeaderField, headerText, unfolded } from './headers.ts'
+import { FieldFinder, type KeptHeaders } from './message-headers.ts'
 import { parseStructured } from './parameters.ts'
 
 /** Characters kept of one field: an address list beyond is cut. */
@@ -38,14 +39,37 @@ export function envelopeFields(fields: readonly HeaderField[], declared?: string
   const envelope: EnvelopeFields = {}
   for (const field of fields) {
     const member = MEMBERS.get(field.name)
-    if (member === undefined) continue
-    const before = envelope[member]
-    if (before !== undefined && (!LISTS.has(member) || before.length >= ENVELOPE_FIELD_MAX)) continue
-    const text = fieldText(field, member === 'subject' ? (declared ?? ownCharset(field, fields)) : null)
-    const joined = before === undefined || before === '' ? text : `${before}, ${text}`
-    envelope[member] = joined.slice(0, ENVELOPE_FIELD_MAX).toWellFormed()
+    if (member === undefined || !takesMore(envelope, member)) continue
+    add(envelope, member, fieldText(field, member === 'subject' ? (declared ?? ownCharset(field, fields)) : null))
   }
   return envelope
+}
+
+/** What needs a charset or is none. */
+const NOT_PLAIN = /[\x1b\x80-\xff]/
+const ENVELOPE_FINDER = new FieldFinder(MEMBERS.keys())
+
+/** The same of the kept fields of a message, where they are plain ASCII: without reading all fields. */
+export function keptEnvelope(headers: KeptHeaders): EnvelopeFields {
+  const envelope: EnvelopeFields = {}
+  for (const field of ENVELOPE_FINDER.find(headers)) {
+    if (NOT_PLAIN.test(field)) return envelopeFields(headers.fields)
+    const colon = field.indexOf(':')
+    const member = MEMBERS.get(field.slice(0, colon).trimEnd().toLowerCase())!
+    if (takesMore(envelope, member)) add(envelope, member, unfolded(field.slice(colon + 1)))
+  }
+  return envelope
+}
+
+function takesMore(envelope: EnvelopeFields, member: keyof EnvelopeFields): boolean {
+  const before = envelope[member]
+  return before === undefined || (LISTS.has(member) && before.length < ENVELOPE_FIELD_MAX)
+}
+
+function add(envelope: EnvelopeFields, member: keyof EnvelopeFields, text: string): void {
+  const before = envelope[member]
+  const joined = before === undefined || before === '' ? text : `${before}, ${text}`
+  envelope[member] = joined.slice(0, ENVELOPE_FIELD_MAX).toWellFormed()
 }
 
 /** The charset of the Content-Type field; null where the field holds ASCII only, so that it is not needed. */

@@ -84,8 +84,11 @@ export function findField(fields: readonly HeaderField[], name: string): HeaderF
  * meant.
  */
 export function fieldText(field: HeaderField, declared: string | null = null): string {
-  const text = decodeRaw(field.value, declared)
-  // RFC 5322 §2.2.3: unfolding removes the line break only, the white space behind it stays.
+  return unfolded(decodeRaw(field.value, declared))
+}
+
+/** RFC 5322 §2.2.3: unfolding removes the line break only, the white space behind it stays. */
+export function unfolded(text: string): string {
   return text.replace(/\r?\n/g, '').trim()
 }
 

@@ -129,6 +129,8 @@ it('the keys that are kept of headers answer what the headers do', async () => {
   await sortsAgree('')
   const byKeys = new Map<string, string>()
   for (const command of KEYED) byKeys.set(command, await answer(command))
+  // The threads of these messages are kept in place of the others.
+  for (const algorithm of ['REFERENCES', 'ORDEREDSUBJECT']) await answer(`UID THREAD ${algorithm} UTF-8 1:2`)
   // As messages of earlier versions are whose fields are not all kept.
   const withoutKeys = (condition: string) =>
     appliance.app.db.write((tx) =>
@@ -253,6 +255,12 @@ it('the order that is kept for the next SORT is the one of all messages, also wi
     await Promise.all([changes(), client.run(`UID SORT (${random.pick(criteria)}) UTF-8 ALL`)])
     await client.run('NOOP')
     await agree(random.pick(['ALL', 'UNSEEN', 'SUBJECT s1', 'NOT SUBJECT s']))
+    const { untagged } = await client.run('UID THREAD REFERENCES UTF-8 ALL')
+    const named = untagged[0]!.match(/\d+/g)!.map(Number)
+    assert.deepEqual(
+      named.toSorted((a, b) => a - b),
+      await numbers('UID SEARCH ALL'),
+    )
   }
   other.close()
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { formatBodyStructure } from '../../src/imap/fetch/body-structure.ts'
-import { formatEnvelope } from '../../src/imap/fetch/envelope.ts'
+import { EnvelopeFormatter } from '../../src/imap/fetch/envelope.ts'
 import { servedFields } from '../../src/imap/fetch/header-fields.ts'
 import {
   messageSize,
@@ -58,7 +58,7 @@ suite('FETCH beside Dovecot', { skip: dovecotMissing() || fixturesMissing('mime'
     const differing = vectors.filter(({ root, keptHeaders }, at) => {
       const fields = envelopeFields(unpackHeaders(keptHeaders).fields, declaredCharset(root))
       // Dovecot sends raw 8-bit text as it is, which only sessions with UTF-8 get of us.
-      const ours = plain(readValues(bytesOf(formatEnvelope(fields, stringFormat(true))))[0]!)
+      const ours = plain(readValues(bytesOf(new EnvelopeFormatter(stringFormat(true)).format(fields)))[0]!)
       return JSON.stringify(ours) !== JSON.stringify(plain(rows[at]!.get('ENVELOPE')!))
     })
     assertExplained(differing, ENVELOPE_DIFFERS)

@@ -22,7 +22,7 @@ import { command, type ImapSession } from '../session/session.ts'
 import { TimeSlice } from '../session/time-slice.ts'
 import { entryFormats, sayEntries } from '../untagged/entry-lines.ts'
 import { aheadOf } from '../untagged/fetch-ahead.ts'
-import { FetchWriter } from '../untagged/fetch-writer.ts'
+import { FetchWriter, stringFormat } from '../untagged/fetch-writer.ts'
 import { isUidOnly, uidsOfSet } from '../untagged/message-sets.ts'
 import { vanishedSince } from '../untagged/resync.ts'
 import { labelsOf } from '../untagged/updates.ts'
@@ -209,7 +209,7 @@ async function fetchMessages(
     ...(isUid && !isUidOnly(session) ? (['UID'] as const) : []),
     ...(changedSince !== null || (session.usesCondstore && named('FLAGS')) ? (['MODSEQ'] as const) : []),
   ]
-  const plan = planFetch(items, extra)
+  const plan = planFetch(items, extra, stringFormat(session))
   const wanted = countOf(uids)
   const slice = new TimeSlice()
   const ahead = changedSince === null ? await writeAhead(session, uids, plan, slice) : null

@@ -2,7 +2,7 @@
 
 import type { Part } from '../../mime/message.ts'
 import type { ParameterPair } from '../../mime/parameters.ts'
-import { writeEnvelope } from './envelope.ts'
+import { EnvelopeFormatter } from './envelope.ts'
 import { asciiText, onOneLine, type ResponsePart, ResponseParts, type StringFormat } from './response-parts.ts'
 
 /** The text/plain part without bytes that stands for the missing body of a multipart or message. */
@@ -27,17 +27,19 @@ export function hasDetails(root: Part): boolean {
 /** The value of BODYSTRUCTURE, or of BODY without `isExtended`, with its parentheses. */
 export function formatBodyStructure(root: Part, isExtended: boolean, format: StringFormat): ResponsePart[] {
   const out = new ResponseParts(format)
-  new StructureWriter(out, isExtended).write(root)
+  new StructureWriter(out, isExtended, new EnvelopeFormatter(format)).write(root)
   return out.parts()
 }
 
 class StructureWriter {
   readonly #out: ResponseParts
   readonly #isExtended: boolean
+  readonly #envelopes: EnvelopeFormatter
 
-  constructor(out: ResponseParts, isExtended: boolean) {
+  constructor(out: ResponseParts, isExtended: boolean, envelopes: EnvelopeFormatter) {
     this.#out = out
     this.#isExtended = isExtended
+    this.#envelopes = envelopes
   }
 
   /** Recursive: a structure is never deeper than DEPTH_MAX of mime/structure.ts. */
@@ -74,7 +76,7 @@ class StructureWriter {
     out.raw(` ${part.bodyEnd - part.bodyStart + (part.bodyLf ?? 0)}`)
     if (isMessageType(part)) {
       out.raw(' ')
-      writeEnvelope(part.envelope ?? {}, out)
+      this.#envelopes.write(part.envelope ?? {}, out)
       out.raw(' ')
       this.write(part.parts[0] ?? EMPTY)
     }

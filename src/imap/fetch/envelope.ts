@@ -14,44 +14,60 @@ import {
 /** RFC 6858 §2.1: stands for an address that a session without UTF-8 cannot be shown. */
 const UNSHOWN = { mailbox: 'invalid', host: 'internationalized-address.invalid' }
 
-/** The value of ENVELOPE, with its parentheses. */
-export function formatEnvelope(fields: EnvelopeFields, format: StringFormat): ResponsePart[] {
+/** Address lists that are remembered: the same ones are in many messages of a folder. */
+const LISTS_MAX = 2000
+/** Longer fields are not remembered, characters. */
+const LIST_CHARACTERS = 500
+const NIL: readonly ResponsePart[] = ['NIL']
+
+/** Writes ENVELOPE of many messages for one session. */
+export class EnvelopeFormatter {
+  readonly #format: StringFormat
+  /** Address lists by the text of their field. */
+  readonly #lists = new Map<string, readonly ResponsePart[]>()
+
+  constructor(format: StringFormat) {
+    this.#format = format
+  }
+
+  /** The value of ENVELOPE, with its parentheses. */
+  format(fields: EnvelopeFields): ResponsePart[] {
+    const out = new ResponseParts(this.#format)
+    this.write(fields, out)
+    return out.parts()
+  }
+
+  /** Writes an envelope, also that of a message inside a message. */
+  write(fields: EnvelopeFields, out: ResponseParts): void {
+    out.raw('(').nstring(fields.date).raw(' ').nstring(fields.subject).raw(' ')
+    const from = this.#list(fields.from)
+    out.add(from).raw(' ')
+    for (const text of [fields.sender, fields.replyTo]) {
+      const list = this.#list(text)
+      // An absent or empty Sender or Reply-To is that of From.
+      out.add(list === NIL ? from : list).raw(' ')
+    }
+    for (const text of [fields.to, fields.cc, fields.bcc]) out.add(this.#list(text)).raw(' ')
+    out.nstring(fields.inReplyTo).raw(' ').nstring(fields.messageId).raw(')')
+  }
+
+  #list(text: string | undefined): readonly ResponsePart[] {
+    if (text === undefined) return NIL
+    const known = this.#lists.get(text)
+    if (known !== undefined) return known
+    const list = formatList(parseListedAddresses(text), this.#format)
+    if (this.#lists.size >= LISTS_MAX) this.#lists.clear()
+    if (text.length <= LIST_CHARACTERS) this.#lists.set(text, list)
+    return list
+  }
+}
+
+function formatList(list: readonly ListedAddress[], format: StringFormat): readonly ResponsePart[] {
+  if (list.length === 0) return NIL
   const out = new ResponseParts(format)
-  writeEnvelope(fields, out)
-  return out.parts()
-}
-
-/** Writes an envelope, also that of a message inside a message. */
-export function writeEnvelope(fields: EnvelopeFields, out: ResponseParts): void {
-  out.raw('(').nstring(fields.date).raw(' ').nstring(fields.subject).raw(' ')
-  const from = addresses(fields.from)
-  writeAddresses(from, out)
-  out.raw(' ')
-  for (const text of [fields.sender, fields.replyTo]) {
-    // An absent or empty Sender or Reply-To is that of From.
-    const list = addresses(text)
-    writeAddresses(list.length > 0 ? list : from, out)
-    out.raw(' ')
-  }
-  for (const text of [fields.to, fields.cc, fields.bcc]) {
-    writeAddresses(addresses(text), out)
-    out.raw(' ')
-  }
-  out.nstring(fields.inReplyTo).raw(' ').nstring(fields.messageId).raw(')')
-}
-
-function addresses(text: string | undefined): ListedAddress[] {
-  return text === undefined ? [] : parseListedAddresses(text)
-}
-
-function writeAddresses(list: readonly ListedAddress[], out: ResponseParts): void {
-  if (list.length === 0) {
-    out.raw('NIL')
-    return
-  }
   out.raw('(')
   for (const address of list) writeAddress(out.isUtf8 ? address : shownInAscii(address), out)
-  out.raw(')')
+  return out.raw(')').parts()
 }
 
 function writeAddress({ name, route, mailbox, host }: ListedAddress, out: ResponseParts): void {

@@ -12,6 +12,8 @@ import type { Inspector } from '../../workers/inspector.ts'
 import type { FetchItem, PlainItem } from '../grammar/fetch-items.ts'
 import type { BodySection } from '../grammar/sections.ts'
 import { hasDetails } from './body-structure.ts'
+import { EnvelopeFormatter } from './envelope.ts'
+import type { StringFormat } from './response-parts.ts'
 import type { ServedBytes } from './sections.ts'
 import { ServedStream, servedBytes } from './served-stream.ts'
 
@@ -233,10 +235,15 @@ export interface FetchPlan {
   finders: ReadonlyMap<FetchItem, FieldFinder>
   needs: ContentNeeds
   setsSeen: boolean
+  strings: StringFormat
+  envelopes: EnvelopeFormatter
 }
 
-/** @param extra items that the session adds: UID of UID FETCH, MODSEQ of CONDSTORE */
-export function planFetch(items: readonly FetchItem[], extra: readonly PlainItem[]): FetchPlan {
+/**
+ * @param extra items that the session adds: UID of UID FETCH, MODSEQ of CONDSTORE
+ * @param strings how the session reads strings
+ */
+export function planFetch(items: readonly FetchItem[], extra: readonly PlainItem[], strings: StringFormat): FetchPlan {
   const distinct = withoutRepetitions(items)
   const named = new Set(distinct.flatMap((item) => (item.kind === 'plain' ? [item.name] : [])))
   const added = extra.filter((name) => !named.has(name)).map((name): FetchItem => ({ kind: 'plain', name }))
@@ -248,6 +255,8 @@ export function planFetch(items: readonly FetchItem[], extra: readonly PlainItem
     sections: all.filter(readsContent),
     finders: findersOf(all),
     setsSeen,
+    strings,
+    envelopes: new EnvelopeFormatter(strings),
     needs: {
       rows: plain.some((name) => ROW_ITEMS.has(name)),
       labels: setsSeen || plain.includes('FLAGS'),

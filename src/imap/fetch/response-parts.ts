@@ -3,6 +3,9 @@
 import { domainToASCII } from 'node:url'
 import { encodedWords } from '../../mime/compose/encode-words.ts'
 
+/** Most texts are: nothing is to be changed. */
+const PRINTABLE = /^[ -~]*$/
+
 /** A piece of an answer: text, written as UTF-8, or bytes. */
 export type ResponsePart = string | Uint8Array
 
@@ -34,21 +37,33 @@ export class ResponseParts {
     return this
   }
 
+  /** Adds parts that were made before in the same format. */
+  add(parts: readonly ResponsePart[]): this {
+    for (const part of parts) this.#add(part)
+    return this
+  }
+
   /** `nstring`: unstructured text or a phrase; without UTF-8, other characters become encoded words (RFC 6858 §2.3). */
   nstring(text: string | null | undefined): this {
     if (text === null || text === undefined) return this.raw('NIL')
+    if (PRINTABLE.test(text)) return this.string(text)
     const plain = onOneLine(text)
     return this.string(this.#format.isUtf8 ? plain : asciiText(plain))
   }
 
   /** `string`: text that is ASCII unless UTF-8 is allowed. */
   string(text: string): this {
-    const part = this.#format.format(text)
-    if (typeof part === 'string') return this.raw(part)
-    if (this.#text !== '') this.#parts.push(this.#text)
-    this.#text = ''
-    this.#parts.push(part)
+    this.#add(this.#format.format(text))
     return this
+  }
+
+  #add(part: ResponsePart): void {
+    if (typeof part === 'string') this.#text += part
+    else {
+      if (this.#text !== '') this.#parts.push(this.#text)
+      this.#text = ''
+      this.#parts.push(part)
+    }
   }
 
   parts(): ResponsePart[] {

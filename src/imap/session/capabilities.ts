@@ -10,13 +10,14 @@ export interface SessionSecurity {
 }
 
 const REVISIONS = ['IMAP4rev2', 'IMAP4rev1']
+const COMPRESSION = 'COMPRESS=DEFLATE'
 
 const AFTER_LOGIN = [
   ...REVISIONS,
   ...['LITERAL+', 'ID', 'ENABLE', 'NAMESPACE', 'IDLE', 'CHILDREN', 'UNSELECT', 'UIDPLUS', 'MOVE', 'MULTIAPPEND'],
   ...['CONDSTORE', 'QRESYNC', 'ESEARCH', 'SEARCHRES', 'WITHIN', 'LIST-EXTENDED', 'LIST-STATUS', 'STATUS=SIZE'],
   ...['SPECIAL-USE', 'BINARY', 'UTF8=ACCEPT', `APPENDLIMIT=${MESSAGE_BYTES}`, 'OBJECTID', 'SAVEDATE', 'PREVIEW'],
-  ...['QUOTA', 'QUOTA=RES-STORAGE', 'REPLACE', 'COMPRESS=DEFLATE', 'SORT', 'SORT=DISPLAY', 'ESORT', 'PARTIAL'],
+  ...['QUOTA', 'QUOTA=RES-STORAGE', 'REPLACE', COMPRESSION, 'SORT', 'SORT=DISPLAY', 'ESORT', 'PARTIAL'],
   ...['UIDONLY', 'INPROGRESS', 'THREAD=ORDEREDSUBJECT', 'THREAD=REFERENCES', 'SEARCH=FUZZY', 'METADATA'],
   ...['LIST-METADATA', 'NOTIFY', 'MULTISEARCH'],
 ]
@@ -28,9 +29,12 @@ export function capabilitiesBeforeLogin(security: SessionSecurity, mechanisms: r
   return [...common, ...mechanisms.map((mechanism) => `AUTH=${mechanism}`)]
 }
 
-/** Capabilities after login. */
-export function capabilitiesAfterLogin(): readonly string[] {
-  return AFTER_LOGIN
+/**
+ * Capabilities after login.
+ * @param isLocal the client is on this machine: compressing takes time of both and saves nothing (docs/design/mail-programs.md §7)
+ */
+export function capabilitiesAfterLogin(isLocal: boolean): readonly string[] {
+  return isLocal ? AFTER_LOGIN.filter((name) => name !== COMPRESSION) : AFTER_LOGIN
 }
 
 /** What ENABLE accepts (RFC 5161). */

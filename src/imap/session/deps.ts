@@ -5,6 +5,7 @@ import type { ConnectionCounter } from '../../net/connections.ts'
 import type { Spool } from '../../smtp/spool.ts'
 import type { Searcher } from '../search/searcher.ts'
 import type { SortOrders } from '../search/sort-orders.ts'
+import type { ThreadTexts } from '../search/thread-texts.ts'
 import type { AnnotationChanges } from '../views/annotation-changes.ts'
 import type { ViewCache } from '../views/view-cache.ts'
 import type { CompressionSlots } from './compressor.ts'
@@ -19,6 +20,8 @@ export interface ImapDeps extends Context {
   searcher: Searcher
   /** The orders of folders that sessions have asked for. */
   sortOrders: SortOrders
+  /** The threads that sessions have asked for last. */
+  threadTexts: ThreadTexts
   /** Messages of APPEND and REPLACE while they arrive; apart from that of SMTP, so that neither holds up the other. */
   appendSpool: Spool
   connections: ConnectionCounter

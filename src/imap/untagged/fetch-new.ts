@@ -6,7 +6,7 @@ import type { FetchItem } from '../grammar/fetch-items.ts'
 import { FETCH_PAGE } from '../grammar/limits.ts'
 import type { ImapSession } from '../session/session.ts'
 import { TimeSlice } from '../session/time-slice.ts'
-import { FetchWriter } from './fetch-writer.ts'
+import { FetchWriter, stringFormat } from './fetch-writer.ts'
 import { labelsOf } from './updates.ts'
 
 /** One FETCH for each message. \Seen is not set: the client did not ask for this message. */
@@ -16,7 +16,7 @@ export async function fetchNew(
   items: readonly FetchItem[],
 ): Promise<void> {
   const { app, folder } = session
-  const plan = planFetch(items, [])
+  const plan = planFetch(items, [], stringFormat(session))
   const slice = new TimeSlice()
   for (const ranges of piecesOfRanges(uids, FETCH_PAGE)) {
     const entries = app.store.programs.views.entries(

@@ -1,15 +1,14 @@
 // Writes the FETCH answer of one message: items in the order requested, large texts as they are read (RFC 9051 §7.5.2).
 
-import { envelopeFields } from '../../mime/envelope.ts'
+import { type EnvelopeFields, envelopeFields, keptEnvelope } from '../../mime/envelope.ts'
 import type { Part } from '../../mime/message.ts'
-import type { KeptHeaders } from '../../mime/message-headers.ts'
 import { DamagedContent } from '../../store/content/damaged-content.ts'
 import type { FolderEntry } from '../../store/entries/folders-views.ts'
 import { formatBodyStructure } from '../fetch/body-structure.ts'
-import { formatEnvelope } from '../fetch/envelope.ts'
 import { plainFields, servedFields } from '../fetch/header-fields.ts'
 import { type FetchPlan, type MessagePage, oldSection } from '../fetch/message-content.ts'
 import { readsOften, readsTooMuch } from '../fetch/read-bound.ts'
+import type { StringFormat } from '../fetch/response-parts.ts'
 import { type ResolvedSection, resolveBinary, resolveSection, type ServedBytes } from '../fetch/sections.ts'
 import type { FetchItem, PlainItem } from '../grammar/fetch-items.ts'
 import { ConnectionEnded } from '../grammar/reader.ts'
@@ -22,6 +21,11 @@ import { fetchName } from './message-sets.ts'
 
 /** Larger sections are read and sent in pieces. */
 const WHOLE_BYTES = 64 * 1024
+
+/** How a session reads strings, until it enables another form. */
+export function stringFormat({ utf8 }: ImapSession): StringFormat {
+  return { isUtf8: utf8, format: (text) => formatString(text, utf8) }
+}
 
 interface SectionOfMessage {
   section: BodySection
@@ -58,10 +62,12 @@ export class FetchWriter {
     if (readsOften(this.#plan)) return this.#readWithin(sequence, entry, withFlags)
     const parts: OutputPart[] = []
     let text = `${fetchName(session, sequence, entry.uid)} (`
-    for (const [index, item] of this.#plan.items.entries()) {
+    let space = ''
+    for (const item of this.#plan.items) {
       const known = this.#known(entry, item)
       if (known === null) return this.#read(sequence, entry, withFlags)
-      if (index > 0) text += ' '
+      text += space
+      space = ' '
       for (const part of known) {
         if (typeof part === 'string') text += part
         else {
@@ -87,7 +93,7 @@ export class FetchWriter {
     switch (name) {
       case 'ENVELOPE': {
         const headers = this.#content.keptHeaders(entry.message)
-        return headers === undefined ? null : this.#envelopeOf(headers)
+        return headers === undefined ? null : this.#envelopeOf(keptEnvelope(headers))
       }
       case 'EMAILID':
       case 'THREADID':
@@ -213,11 +219,12 @@ export class FetchWriter {
 
   async #envelope(entry: FolderEntry): Promise<OutputPart[] | null> {
     const headers = await this.#content.headers(entry.message)
-    return headers === undefined ? null : this.#envelopeOf(headers)
+    return headers === undefined ? null : this.#envelopeOf(envelopeFields(headers.fields))
   }
 
-  #envelopeOf({ fields }: KeptHeaders): OutputPart[] {
-    return ['ENVELOPE ', ...formatEnvelope(envelopeFields(fields), this.#format)]
+  #envelopeOf(fields: EnvelopeFields): OutputPart[] {
+    const parts = this.#plan.envelopes.format(fields)
+    return ['ENVELOPE ', ...parts]
   }
 
   async #structure(entry: FolderEntry, name: 'BODY' | 'BODYSTRUCTURE'): Promise<OutputPart[] | null> {
@@ -226,12 +233,7 @@ export class FetchWriter {
   }
 
   #structureOf(root: Part, name: 'BODY' | 'BODYSTRUCTURE'): OutputPart[] {
-    return [`${name} `, ...formatBodyStructure(root, name === 'BODYSTRUCTURE', this.#format)]
-  }
-
-  get #format() {
-    const { utf8 } = this.#session
-    return { isUtf8: utf8, format: (text: string) => formatString(text, utf8) }
+    return [`${name} `, ...formatBodyStructure(root, name === 'BODYSTRUCTURE', this.#plan.strings)]
   }
 
   /** Header fields that are kept beside the message. */

@@ -24,10 +24,13 @@ export async function threadText(
   const { app, signedIn } = session
   if (folder.view.count > HERE_MESSAGES) {
     const { hits } = await searchFolder(session, folder, key, { most: THREAD_MESSAGES, withoutModSeqs: true })
+    const kept = isUid ? app.threadTexts.get(folder.n, algorithm, hits.uids) : undefined
+    if (kept !== undefined) return kept
     const task = { folder: folder.n, algorithm, uids: hits.uids, view: isUid ? null : partOf(folder.view) }
     const text = await app.searcher.during(signedIn.account.n, () => app.searcher.folderThreads(task))
     await app.db.durable(signedIn.account.n)
     session.assertRunning()
+    if (text !== null && isUid) app.threadTexts.set(folder.n, algorithm, { uids: hits.uids.slice(), text })
     if (text !== null) return text
   }
   const collects = { kind: 'thread', algorithm, isUid } as const

@@ -2,17 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatEnvelope } from '../../../../src/imap/fetch/envelope.ts'
+import { EnvelopeFormatter } from '../../../../src/imap/fetch/envelope.ts'
 import { asciiText } from '../../../../src/imap/fetch/response-parts.ts'
 import { decodeHeader } from '../../../../src/mime/decode.ts'
-import { type EnvelopeFields, envelopeFields } from '../../../../src/mime/envelope.ts'
+import { type EnvelopeFields, envelopeFields, keptEnvelope } from '../../../../src/mime/envelope.ts'
 import { readHeaders } from '../../../../src/mime/headers.ts'
+import { packHeaders, unpackHeaders } from '../../../../src/mime/message-headers.ts'
 import { bytesOf, stringFormat } from '../../../support/imap-strings.ts'
 import { mailOf } from '../../../support/mail.ts'
 import { Random } from '../../../support/random.ts'
 
 function envelope(fields: EnvelopeFields, isUtf8 = false): string {
-  return bytesOf(formatEnvelope(fields, stringFormat(isUtf8))).toString()
+  return bytesOf(new EnvelopeFormatter(stringFormat(isUtf8)).format(fields)).toString()
 }
 
 test('all members in their order; Sender and Reply-To are those of From where they are missing or empty', () => {
@@ -38,6 +39,29 @@ test('a raw subject is read in the charset the message declares, as in the API',
   assert.equal(envelopeFields(header('windows-1251')).subject, 'При')
   assert.equal(envelopeFields(header('none')).subject, 'Ïðè')
   assert.equal(envelopeFields(header('none'), 'windows-1251').subject, 'При')
+})
+
+test('the kept fields of a message have the envelope of its header', () => {
+  const headers = [
+    ['From: a@x', 'from : b@x,', ' c@x', 'Subject: one', 'Subject: two', 'X-Other: d@x', 'Sender:', 'TO:\tg: h@x;'],
+    ['Subject: \x1b$B4A;z\x1b(B', 'From: =?utf-8?q?=C3=84?= <a@x>'],
+    ['Subject: \xcf\xf0\xe8', 'Content-Type: text/plain; charset=windows-1251', 'Message-ID: <a@x>'],
+    ['Subject: caf\xc3\xa9', 'Date: now', 'Cc:', 'Bcc: \0b@x', 'In-Reply-To: a\rb'],
+    ['X-Other: x'],
+  ]
+  for (const lines of headers) {
+    const bytes = mailOf(...lines, '', '')
+    const { fields } = readHeaders(bytes)
+    assert.deepEqual(keptEnvelope(unpackHeaders(packHeaders(bytes, fields))), envelopeFields(fields), lines.join())
+  }
+})
+
+test('lists are written again as before, also those that are literals', () => {
+  const formatter = new EnvelopeFormatter(stringFormat(false))
+  const long = `${'x'.repeat(300)} <a@x>`
+  const texts = [1, 2].map(() => bytesOf(formatter.format({ from: long, sender: '', to: 'b@x', cc: 'b@x' })).toString())
+  assert.equal(texts[0], texts[1])
+  assert.equal(texts[0], envelope({ from: long, sender: long, replyTo: long, to: 'b@x', cc: 'b@x' }))
 })
 
 test('long and multi-line values are literals or one line; NUL is none of a string', () => {
