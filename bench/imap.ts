@@ -13,6 +13,7 @@ import { type Child, freePort, untilOpen } from './processes.ts'
 import { applianceEnv } from './settings.ts'
 import { DOVECOT } from './stacks/dovecot.ts'
 import { startDovecotImap } from './stacks/dovecot-imap.ts'
+import { hasMbsync, MBSYNC } from './stacks/mbsync.ts'
 import { printTable, quantile, short } from './table.ts'
 
 const USER = 'box@bench.test'
@@ -166,15 +167,11 @@ async function compare(servers: readonly Server[], list: readonly Measure[]): Pr
 }
 
 /**
- * mbsync to an empty Maildir, and again when nothing is new. It compresses wherever it can: with Mailstead, but not with Dovecot as Debian
- * sets it up.
+ * mbsync to an empty Maildir, and again when nothing is new. It compresses wherever it is offered: neither by Mailstead to a client on the
+ * same machine, nor by Dovecot as Debian sets it up.
  */
-async function sync(
-  { port, secret, name }: Server,
-  folder: string,
-  isCompressed: boolean,
-): Promise<[first: number, again: number]> {
-  const home = join(folder, `mbsync-${name}${isCompressed ? '' : '-plain'}`)
+async function sync({ port, secret, name }: Server, folder: string): Promise<[first: number, again: number]> {
+  const home = join(folder, `mbsync-${name}`)
   mkdirSync(join(home, 'mail'), { recursive: true })
   const config = join(home, 'rc')
   const account = [
@@ -184,7 +181,6 @@ async function sync(
     `User ${USER}`,
     `Pass ${secret}`,
     'AuthMechs PLAIN',
-    ...(isCompressed ? [] : ['DisableExtension COMPRESS=DEFLATE']),
   ]
   const lines = [
     // Its own flushes, two for each message, would be most of what is measured.
@@ -209,14 +205,14 @@ async function sync(
     `openssl s_client -connect 127.0.0.1:${port} </dev/null 2>/dev/null | openssl x509`,
   ])
   writeFileSync(join(home, 'cert.pem'), stdout)
-  const once = () => seconds(() => run('mbsync', ['-c', config, 'all']))
+  const once = () => seconds(() => run(MBSYNC, ['-c', config, 'all']))
   return [await once(), await once()]
 }
 
-async function compareSyncs(servers: readonly Server[], folder: string, isCompressed: boolean): Promise<string[][]> {
-  const [ours, theirs] = [await sync(servers[0]!, folder, isCompressed), await sync(servers[1]!, folder, isCompressed)]
+async function compareSyncs(servers: readonly Server[], folder: string): Promise<string[][]> {
+  const [ours, theirs] = [await sync(servers[0]!, folder), await sync(servers[1]!, folder)]
   return ['first', 'nothing new'].map((which, at) => {
-    const name = `mbsync, ${which}${isCompressed ? '' : ', without COMPRESS'}`
+    const name = `mbsync, ${which}`
     return [name, `${short(theirs[at]! / ours[at]!)} ×`, ['0.5', '0.8'][at]!, '', `${short(ours[at]! * 1000)} ms`]
   })
 }
@@ -263,7 +259,7 @@ export async function benchImap(folder: string, form: Form, count: number): Prom
   const messages = await Messages.make()
   for (const server of servers) await fill(server, messages, count)
   const rows = await compare(servers, measures(count, messages))
-  for (const isCompressed of [true, false]) rows.push(...(await compareSyncs(servers, folder, isCompressed)))
+  if (hasMbsync()) rows.push(...(await compareSyncs(servers, folder)))
   printTable(
     `IMAP with ${count.toLocaleString('en')} messages, rates beside Dovecot's`,
     ['', 'ratio', 'aim', 'CPU', 'ours'],

@@ -13,6 +13,7 @@ import { get, type ImportResult, reportEnv, watchImport } from './outside-import
 import { startNode } from './processes.ts'
 import type { SeededAccount } from './seed-outside.ts'
 import { applianceEnv } from './settings.ts'
+import { hasMbsync } from './stacks/mbsync.ts'
 import { megabytes, printTable, quantile, ratio, short } from './table.ts'
 
 const USER = 'bench@elsewhere.test'
@@ -30,10 +31,12 @@ export async function benchOutside(folder: string, form: Form, messages: number)
   await using server = await startRemoteDovecot()
   server.fill(USER, '', mails(messages))
   server.fill(FLUSHED.user, '', mails(FLUSHED.messages))
-  const peers = [
-    { name: 'mbsync', ...(await timeMbsync(server, folder, { ...FLUSHED, flushes: 'yes' })) },
-    { name: 'mbsync, FSync no', ...(await timeMbsync(server, folder, { user: USER, messages, flushes: 'no' })) },
-  ]
+  const peers = !hasMbsync()
+    ? []
+    : [
+        { name: 'mbsync', ...(await timeMbsync(server, folder, { ...FLUSHED, flushes: 'yes' })) },
+        { name: 'mbsync, FSync no', ...(await timeMbsync(server, folder, { user: USER, messages, flushes: 'no' })) },
+      ]
   const dataDir = join(folder, 'outside')
   const env = { ...applianceEnv(dataDir, '127.0.0.1:9'), ALLOW_PRIVATE_IMAP_HOSTS: 'true' }
   const account = await seed(server, env)

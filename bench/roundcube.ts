@@ -9,7 +9,7 @@ import { mail, makeKeys, zoneOf } from './mails.ts'
 import { type Form, startMailstead } from './mailstead.ts'
 import { type Child, freePort, untilOpen } from './processes.ts'
 import { applianceEnv } from './settings.ts'
-import { DOVECOT } from './stacks/dovecot.ts'
+import { DOVECOT, LMTP } from './stacks/dovecot.ts'
 import { startDovecotImap } from './stacks/dovecot-imap.ts'
 import { printTable, short } from './table.ts'
 
@@ -31,8 +31,8 @@ export interface Server {
   port: number
   secret: string
   child: Child
-  /** Where deliveries arrive. */
-  delivery: { port: number; protocol: 'SMTP' | 'LMTP' }
+  /** Where deliveries arrive; null where they cannot. */
+  delivery: { port: number; protocol: 'SMTP' | 'LMTP' } | null
 }
 
 /** A request of the browser: PHP opens a connection for each. */
@@ -66,7 +66,7 @@ async function open(client: MeasuringClient, count: number): Promise<void> {
   for (const folder of ['Drafts', 'Sent', 'Junk', 'Trash']) await client.run(`STATUS ${folder} (MESSAGES UNSEEN)`)
 }
 
-export function requests(count: number): Request[] {
+function requests(count: number): Request[] {
   const sorted = (field: string): Request => ({
     name: `sort by ${field.toLowerCase()}`,
     run: (client) => list(client, `UID SORT (${field}) US-ASCII ALL`, count),
@@ -131,7 +131,7 @@ async function measure({ port, secret }: Server, { run }: Request): Promise<numb
   })
 }
 
-export async function compare(servers: readonly Server[], list: readonly Request[]): Promise<Measured[][]> {
+async function compare(servers: readonly Server[], list: readonly Request[]): Promise<Measured[][]> {
   const rows: Measured[][] = []
   for (const request of list) {
     const taken: number[][] = servers.map(() => [])
@@ -151,7 +151,7 @@ export async function compare(servers: readonly Server[], list: readonly Request
   return rows
 }
 
-export function show(title: string, list: readonly Request[], measured: readonly Measured[][]): void {
+function show(title: string, list: readonly Request[], measured: readonly Measured[][]): void {
   const ms = (value: number) => `${short(value * 1000)} ms`
   const rowOf = (name: string, [ours, theirs]: readonly Measured[]) => {
     const ratio = (of: keyof Measured) => `${short(ours![of] / theirs![of])} ×`
@@ -182,8 +182,10 @@ export async function compareRoundcube(servers: readonly Server[], count: number
   const list = requests(count)
   const size = count.toLocaleString('en')
   show(`Roundcube's requests in a folder of ${size} messages`, list, await compare(servers, list))
+  const deliveries = servers.flatMap(({ delivery }) => delivery ?? [])
+  if (deliveries.length < servers.length) return console.log('While messages arrive: left out, install dovecot-lmtpd')
   const arrivals: Arrivals[] = []
-  for (const { delivery } of servers)
+  for (const delivery of deliveries)
     arrivals.push(startArrivals({ ...delivery, to: USER, key, bytes: MESSAGE_BYTES, perSecond: ARRIVALS_PER_SECOND }))
   const busy = await compare(servers, list)
   const counts = await Promise.all(arrivals.map((each) => each.stop()))
@@ -193,8 +195,7 @@ export async function compareRoundcube(servers: readonly Server[], count: number
 
 /** @param count messages of the folder */
 export async function benchRoundcube(folder: string, form: Form, count: number): Promise<void> {
-  if (!existsSync(DOVECOT))
-    return console.log('\nRoundcube beside Dovecot: left out, install dovecot-imapd and dovecot-lmtpd')
+  if (!existsSync(DOVECOT)) return console.log('\nRoundcube beside Dovecot: left out, install dovecot-imapd')
   const keys = makeKeys()
   await using dns = await startDns(zoneOf(keys))
   dns.negativeTtl = 3600
@@ -206,12 +207,17 @@ export async function benchRoundcube(folder: string, form: Form, count: number):
   const { child, keys: secrets, smtp } = await startMailstead(form, env, [USER])
   await using _ours = child
   mkdirSync(join(folder, 'dovecot-roundcube'))
-  const theirs = await startDovecotImap(join(folder, 'dovecot-roundcube'), { takesMail: true })
+  const theirs = await startDovecotImap(join(folder, 'dovecot-roundcube'), { takesMail: existsSync(LMTP) })
   await using _theirs = theirs.child
   await untilOpen(child, imaps)
   const servers: Server[] = [
     { name: 'Mailstead', port: imaps, secret: secrets[0]!, child, delivery: { port: smtp, protocol: 'SMTP' } },
-    { name: 'Dovecot', ...theirs, secret: 'any', delivery: { port: theirs.lmtp!, protocol: 'LMTP' } },
+    {
+      name: 'Dovecot',
+      ...theirs,
+      secret: 'any',
+      delivery: theirs.lmtp === null ? null : { port: theirs.lmtp, protocol: 'LMTP' },
+    },
   ]
   for (const server of servers) await fill(server, count, keys.private)
   await compareRoundcube(servers, count, keys.private)

@@ -8,6 +8,8 @@ import { type Child, freePort, startServer } from '../processes.ts'
 import { NOBODY } from './postfix.ts'
 
 export const DOVECOT = '/usr/sbin/dovecot'
+/** Of the package dovecot-lmtpd. */
+export const LMTP = '/usr/lib/dovecot/lmtp'
 export const XAPIAN_PLUGIN = '/usr/lib/dovecot/modules/lib21_fts_xapian_plugin.so'
 /** Messages of the load are searched by a word of their subject. */
 const SEARCH_LIMIT_MS = 120_000
