@@ -12,6 +12,9 @@ import { ALIAS_LOOP, openResolver } from '../../../src/base/resolver.ts'
 import { ManualClock } from '../../support/clock.ts'
 import { startDns, type Zone, zoneResolver } from '../../support/dns.ts'
 
+/** Of a resolver whose time is not the subject: a busy machine may be slow. */
+const PATIENT = { clock: systemClock, timeoutMs: 60_000 }
+
 const code = (expected: string) => (error: { code?: string }) => error.code === expected
 
 /** Lets the answer that is on its way arrive: turns of the loop until `ready` holds. */
@@ -48,7 +51,7 @@ const zone: Zone = {
 
 test('answers have the forms of node:dns', async () => {
   await using dns = await startDns(zone)
-  const resolver = openResolver({ servers: [dns.address], clock: systemClock })
+  const resolver = openResolver({ servers: [dns.address], ...PATIENT })
   const local = zoneResolver(zone)
   for (const ask of [resolver.resolve.bind(resolver), resolver.fresh.bind(resolver), local.resolve]) {
     assert.deepEqual(await ask('A.test.', 'A'), ['192.0.2.1', '192.0.2.2'])
@@ -79,7 +82,7 @@ test('answers have the forms of node:dns', async () => {
 
 test('names that cannot be asked for are refused before anything leaves', async () => {
   await using dns = await startDns(zone)
-  const resolver = openResolver({ servers: [dns.address], clock: systemClock })
+  const resolver = openResolver({ servers: [dns.address], ...PATIENT })
   const bad = ['', '.', 'a..test', `${'x'.repeat(64)}.test`, 'é.test', 'a\0b.test', 'a\r\nb.test', 'x.'.repeat(128)]
   for (const name of bad) await assert.rejects(resolver.resolve(name, 'A'), code('EBADNAME'), JSON.stringify(name))
   await assert.rejects(resolver.resolve('a.test', 'ANY'), code('EBADQUERY'))
@@ -89,7 +92,7 @@ test('names that cannot be asked for are refused before anything leaves', async 
 
 test('an alias without an end is a server failure', async () => {
   await using dns = await startDns(zone)
-  const resolver = openResolver({ servers: [dns.address], clock: systemClock })
+  const resolver = openResolver({ servers: [dns.address], ...PATIENT })
   await assert.rejects(resolver.resolve('loop.test', 'A'), code(ALIAS_LOOP))
   assert.equal(dns.queries.length, 1)
   await resolver.close()
@@ -97,7 +100,7 @@ test('an alias without an end is a server failure', async () => {
 
 test('a truncated answer is asked for again over TCP', async () => {
   await using dns = await startDns(zone)
-  const resolver = openResolver({ servers: [dns.address], clock: systemClock })
+  const resolver = openResolver({ servers: [dns.address], ...PATIENT })
   assert.deepEqual(await resolver.resolve('cut.test', 'A'), ['192.0.2.9'])
   assert.equal((await resolver.resolve('big.test', 'TXT')).length, 50)
   assert.deepEqual(
@@ -168,7 +171,7 @@ test('cached() answers at once what resolve() would, for as long, and asks nothi
 
 test('changes of a caller to its answer do not affect other callers', async () => {
   await using dns = await startDns(zone)
-  const resolver = openResolver({ servers: [dns.address], clock: systemClock })
+  const resolver = openResolver({ servers: [dns.address], ...PATIENT })
   const first = (await resolver.resolve('a.test', 'TXT')) as string[][]
   first[0]!.push('forged')
   first.length = 1
@@ -180,7 +183,7 @@ test('the cache is bounded in entries and does not take giants', async () => {
   const many: Zone = { ...zone }
   for (let n = 0; n < 2001; n++) many[`n${n}.test`] = { A: ['192.0.2.1'], ttl: 60 }
   await using dns = await startDns(many)
-  const resolver = openResolver({ servers: [dns.address], clock: systemClock })
+  const resolver = openResolver({ servers: [dns.address], ...PATIENT })
   await resolver.resolve('huge.test', 'TXT')
   await resolver.resolve('huge.test', 'TXT')
   assert.equal(dns.queries.filter((query) => query.over === 'tcp').length, 2)
@@ -196,7 +199,7 @@ test('the cache is bounded in entries and does not take giants', async () => {
 
 test('the same question asked by many at once leaves once', async () => {
   await using dns = await startDns(zone)
-  const resolver = openResolver({ servers: [dns.address], clock: systemClock })
+  const resolver = openResolver({ servers: [dns.address], ...PATIENT })
   const answers = await Promise.all(Array.from({ length: 50 }, () => resolver.resolve('deep.empty.test', 'A')))
   assert.equal(dns.queries.length, 1)
   assert.deepEqual(new Set(answers).size, 50)
@@ -227,9 +230,9 @@ test('a silent server costs its time twice and then is a timeout; the next serve
 test('a server that cannot is not asked twice and the next one is', async () => {
   await using bad = await startDns(zone)
   await using good = await startDns({ 'broken.test': { A: ['192.0.2.5'] } })
-  const resolver = openResolver({ servers: [bad.address, good.address], clock: systemClock })
+  const resolver = openResolver({ servers: [bad.address, good.address], ...PATIENT })
   assert.deepEqual(await resolver.resolve('broken.test', 'A'), ['192.0.2.5'])
-  const alone = openResolver({ servers: [bad.address], clock: systemClock })
+  const alone = openResolver({ servers: [bad.address], ...PATIENT })
   bad.queries.length = 0
   await assert.rejects(alone.resolve('broken.test', 'A'), code('ESERVFAIL'))
   assert.equal(bad.queries.length, 1)
@@ -239,14 +242,14 @@ test('a server that cannot is not asked twice and the next one is', async () => 
 test('a closed port is reported as a refused connection', async () => {
   const dns = await startDns(zone)
   await dns.close()
-  const resolver = openResolver({ servers: [dns.address], clock: systemClock })
+  const resolver = openResolver({ servers: [dns.address], ...PATIENT })
   await assert.rejects(resolver.resolve('a.test', 'A'), code('ECONNREFUSED'))
   await resolver.close()
 })
 
 test('close() calls off what is under way', async () => {
   await using dns = await startDns(zone)
-  const resolver = openResolver({ servers: [dns.address], clock: systemClock })
+  const resolver = openResolver({ servers: [dns.address], ...PATIENT })
   const asking = assert.rejects(resolver.resolve('mute.test', 'A'), code('ECANCELLED'))
   await until(() => dns.queries.length === 1)
   await resolver.close()
@@ -285,7 +288,7 @@ test('answers with the wrong id, question or direction, and garbage, are passed 
     Buffer.concat([query.subarray(0, 2), Buffer.from([0x80, 0, 255, 255, 255, 255, 0, 0, 0, 0])]),
     answerTo(query, { address: '192.0.2.1' }),
   ])
-  const resolver = openResolver({ servers: [liar.address], clock: systemClock })
+  const resolver = openResolver({ servers: [liar.address], ...PATIENT })
   assert.deepEqual(await resolver.resolve('a.test', 'A'), ['192.0.2.1'])
   await resolver.close()
 })
@@ -303,7 +306,7 @@ test('an answer from another address or port is never seen', async () => {
       server.send(answerTo(query, { address: '192.0.2.1' }), peer.port, peer.address)
     })
   })
-  const resolver = openResolver({ servers: [`127.0.0.1:${server.address().port}`], clock: systemClock })
+  const resolver = openResolver({ servers: [`127.0.0.1:${server.address().port}`], ...PATIENT })
   assert.deepEqual(await resolver.resolve('a.test', 'A'), ['192.0.2.1'])
   await resolver.close()
   other.close()
@@ -327,7 +330,7 @@ test('many wrong answers move the question to TCP', async () => {
   })
   tcp.listen(liar.port, '127.0.0.1')
   await once(tcp, 'listening')
-  const resolver = openResolver({ servers: [liar.address], clock: systemClock })
+  const resolver = openResolver({ servers: [liar.address], ...PATIENT })
   assert.deepEqual(await resolver.resolve('a.test', 'A'), ['192.0.2.1'])
   await resolver.close()
   tcp.close()
@@ -342,7 +345,7 @@ test('a server that does not know EDNS is asked without it', async () => {
     plain++
     return [answerTo(query, { address: '192.0.2.1' })]
   })
-  const resolver = openResolver({ servers: [old.address], clock: systemClock })
+  const resolver = openResolver({ servers: [old.address], ...PATIENT })
   assert.deepEqual(await resolver.resolve('a.test', 'A'), ['192.0.2.1'])
   assert.equal(plain, 1)
   await resolver.close()
@@ -365,7 +368,7 @@ test('an answer that ends in an alias is followed to the next question, not for 
       }),
     ]
   })
-  const resolver = openResolver({ servers: [server.address], clock: systemClock })
+  const resolver = openResolver({ servers: [server.address], ...PATIENT })
   assert.deepEqual(await resolver.resolve('end.test', 'A'), ['192.0.2.1'])
   asked.length = 0
   await assert.rejects(resolver.resolve('never.test', 'A'), code(ALIAS_LOOP))
@@ -375,9 +378,9 @@ test('an answer that ends in an alias is followed to the next question, not for 
 
 test('servers are given as ip, ip:port or [ipv6]:port', () => {
   for (const server of ['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]:53']) {
-    assert.ok(openResolver({ servers: [server], clock: systemClock }))
+    assert.ok(openResolver({ servers: [server], ...PATIENT }))
   }
-  assert.throws(() => openResolver({ servers: ['dns.test'], clock: systemClock }), /is not a name server/)
+  assert.throws(() => openResolver({ servers: ['dns.test'], ...PATIENT }), /is not a name server/)
 })
 
 test('fresh() asks the authoritative servers, and the configured ones when there are none', async () => {
