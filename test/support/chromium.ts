@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import process from 'node:process'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { inTurn } from './amount.ts'
 import type { PersonClient } from './person.ts'
 
 /** The same engine without the windows of a browser takes half the processor time for a new tab. */
@@ -49,6 +50,15 @@ export const VIEWS = {
 export type ViewName = keyof typeof VIEWS
 
 export const LOOKS: readonly ViewName[] = ['light', 'dark', 'phone']
+
+/** Looks that are checked of a page, others of the next one. */
+const LOOKS_CHECKED = 1
+let turns = 0
+
+/** Looks for a page. @param turn its number in a list; by default that of the call */
+export function someLooks(turn = turns++): readonly ViewName[] {
+  return inTurn(LOOKS, LOOKS_CHECKED, turn)
+}
 
 /** One page of a browser of its own, with what it complained about. */
 export class WebPage {
@@ -158,7 +168,7 @@ export class WebPage {
   }
 
   /** The same in some looks; the page is light afterwards. */
-  async checkLooks(where: string, looks: readonly ViewName[] = LOOKS, within?: string): Promise<void> {
+  async checkLooks(where: string, looks: readonly ViewName[] = someLooks(), within?: string): Promise<void> {
     // A page in dark has the parts, names and sizes of the same page in light.
     const isRest = (look: ViewName) => look === 'dark' && looks.includes('light')
     for (const look of looks) {

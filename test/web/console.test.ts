@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { measure, type WebManifest } from '../../scripts/build-web.ts'
 import { WEB_MANIFEST } from '../../scripts/web-freshness.js'
-import { inTurn, some } from '../support/amount.ts'
-import { chromiumMissing, LOOKS, type WebPage } from '../support/chromium.ts'
+import { some } from '../support/amount.ts'
+import { chromiumMissing, LOOKS, someLooks, type WebPage } from '../support/chromium.ts'
 import { ROOT } from '../support/source.ts'
 import { OPENINGS } from './openings.ts'
 import { CONSOLE_PAGES, OPEN_PAGES, OPERATOR_PAGES } from './pages.ts'
@@ -20,8 +20,7 @@ const TABS = 3
 const FIRST_LOAD_FILES = 5
 /** What does not close by then stays open. */
 const GONE_LIMIT_MS = 60_000
-/** Looks of each page, others for the next one, and openings that a run checks by default. */
-const LOOKS_CHECKED = 1
+/** Openings that a run checks by default. */
 const OPENINGS_CHECKED = 24
 
 /** Keeps what has the focus in the moment in which an element is gone: a key that is pressed then must not be lost. */
@@ -54,12 +53,12 @@ describe('pages in a browser', { skip: chromiumMissing() }, () => {
     const pages = [...CONSOLE_PAGES, ...OPERATOR_PAGES]
     await inTabs(web, pages, async (page, path) => {
       await page.goTo(web.pathOf(path))
-      await page.checkLooks(path, inTurn(LOOKS, LOOKS_CHECKED, pages.indexOf(path)))
+      await page.checkLooks(path, someLooks(pages.indexOf(path)))
     })
     const open = await web.open(null)
     for (const path of OPEN_PAGES) {
       await open.goTo(path)
-      await open.checkLooks(path)
+      await open.checkLooks(path, LOOKS)
     }
     await open.close()
   })
