@@ -118,6 +118,11 @@ const HEADERS: Json = {
     description: 'Version of the resource, one for every `include` and `body_chars`; for If-None-Match and If-Match.',
     schema: { type: 'string' },
   },
+  'Idempotent-Replayed': {
+    description: '`true`: the stored response of an earlier request with the same Idempotency-Key.',
+    schema: { type: 'string', const: 'true' },
+  },
+  'Content-Disposition': { description: 'Name of the file.', schema: { type: 'string' } },
   Location: { description: 'Path of the created resource.', schema: { type: 'string' } },
   'Content-Range': { description: 'The range of the bytes in this response.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer', minimum: 1 } },
@@ -237,6 +242,8 @@ function successOf(one: Route, paged: boolean, produces: readonly string[]): Jso
   const own = [
     ...(isTagged({ route: one, status: one.status ?? 200 }) || one.createdTag === true ? ['ETag'] : []),
     ...(one.status === 201 ? ['Location'] : []),
+    ...(one.idempotent ? ['Idempotent-Replayed'] : []),
+    ...(givesBytes(one) ? ['Content-Disposition'] : []),
   ]
   return {
     description: one.status === 201 ? 'Created.' : 'Success.',

@@ -33,7 +33,12 @@ const listCertificates = route({
   method: 'GET',
   surface: 'operator',
   path: '/certificates',
-  docs: { operation: 'listCertificates', tag: 'Service', summary: 'List the certificates that are obtained by ACME' },
+  docs: {
+    operation: 'listCertificates',
+    tag: 'Service',
+    summary: 'List the certificates that are obtained by ACME',
+    description: 'For alarms: an expired certificate ends every encrypted connection.',
+  },
   access: { as: 'operator' },
   reply: {
     schema: record('Certificates', 'All certificates.', {
