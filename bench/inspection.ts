@@ -22,7 +22,7 @@ const resolver = zoneResolver(zoneOf(keys))
 const arrival: InspectionRequest = {
   ...{ remoteAddress: '127.0.0.1', remoteName: `mx.${SENDER_DOMAIN}`, helo: `mx.${SENDER_DOMAIN}`, mailFrom: SENDER },
   ...{ tls: null, protocol: 'ESMTP', receivedAt: Date.now(), hostName: 'mx.here.test', queueId: 'abc' },
-  ...{ rcptTo: 'ben@here.test', isForReports: false, scripts: [null] },
+  ...{ rcptTo: 'ben@here.test', isForReports: false, scripts: [null], spamKey: 1 },
 }
 
 /** The least CPU time of one call in ms, of some rounds. */

@@ -1,6 +1,6 @@
 // Builds the start model of the spam score, src/spam/start-model.bin: node scripts/run.js scripts/spam-model.ts [--check]
 //
-// docs/design/spam.md §5 says what it is made from. With --check it compares instead of writing: the result is the same on every machine.
+// docs/design/spam.md §6 says what it is made from. With --check it compares instead of writing: the result is the same on every machine.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -154,6 +154,13 @@ export const settings = {
     description:
       'Spam score from which a message is filed into Junk. A message with an ambiguous From field, or with an unauthenticated From domain of this server, is filed there whatever its score.',
   }),
+  SPAM_JUNK_HAM_LOSS: Type.Number({
+    default: 0.001,
+    minimum: 0.00001,
+    maximum: 0.05,
+    description:
+      'Share of good messages whose words alone may file them into Junk: 0.001 is about 1 in 1,000. A smaller share catches less spam.',
+  }),
   SPAM_REFUSE_SCORE: Type.Number({
     default: 15,
     minimum: 0,

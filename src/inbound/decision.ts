@@ -5,8 +5,8 @@ import { evaluateMessage } from '../directory/domains/filter-policy.ts'
 import { rejectionOf } from '../sieve/outcome.ts'
 import { spamLevel } from '../sieve/spam-level.ts'
 import { MAX_RECEIVED } from '../smtp/limits.ts'
-import { scoreSpam } from '../spam/score.ts'
-import type { InboundDecision, Inspected } from './received-message.ts'
+import { type SpamKnowledge, scoreSpam } from '../spam/score.ts'
+import type { InboundDecision, Inspected, SpamVerdict } from './received-message.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'
 
 /** Facts that neither the message nor its transaction has. */
@@ -14,35 +14,38 @@ export interface DecisionContext {
   config: Config
   /** Its From domain is hosted on this appliance, and no authentication result proves it. */
   namesOwnDomain: boolean
+  /** What each recipient's mailbox knows, in the order of the recipients. */
+  knowledge?: readonly SpamKnowledge[]
 }
 
 /** One decision for all recipients; split-recipients.ts handles recipients whose filters disagree. */
 export function decide(
   { inspection, recipients, sender, peer }: Pick<Inspected, 'inspection' | 'recipients' | 'sender' | 'peer'>,
-  { config, namesOwnDomain: isNamed }: DecisionContext,
+  { config, namesOwnDomain: isNamed, knowledge = [] }: DecisionContext,
 ): InboundDecision {
   const { verdict, traits, message } = inspection
   const trustedForwarder = verdict.arc === 'pass' && config.TRUSTED_ARC.includes(verdict.arcDomain)
   const namesOwnDomain = isNamed && !trustedForwarder
   const { helo } = peer
   const hasReverseName = peer.name !== 'none'
-  const spam = scoreSpam(
-    { verdict, traits, message, helo, hasReverseName, trustedForwarder, namesOwnDomain },
-    inspection.content,
-  )
+  const circumstances = { verdict, traits, message, helo, hasReverseName, trustedForwarder, namesOwnDomain }
+  // Independent of the score: the author is unclear, or the message falsely claims a domain of this appliance.
+  const isForged = Boolean(verdict.authorProblem) || namesOwnDomain
+  const verdicts = recipients.map((_, index): SpamVerdict => {
+    const spam = scoreSpam(circumstances, inspection.content, knowledge[index])
+    const junk = spam.score >= config.SPAM_JUNK_SCORE || isForged
+    return { spam, junk, level: spamLevel({ score: spam.score, isSpam: junk }, config.SPAM_JUNK_SCORE) }
+  })
   const filters = recipients.map(({ policy }) => evaluateMessage(policy, sender.address, message, verdict))
-  const isJunk = spam.score >= config.SPAM_JUNK_SCORE || Boolean(verdict.authorProblem) || namesOwnDomain
-  const level = spamLevel({ score: spam.score, isSpam: isJunk }, config.SPAM_JUNK_SCORE)
-  const scripts = recipients.map((_, index) => rejectionOf(inspection.scriptOutcomes[index] ?? null, level))
+  const scripts = verdicts.map(({ level }, index) => rejectionOf(inspection.scriptOutcomes[index] ?? null, level))
   const isRefused = filters.map(({ accept }, index) => !accept || scripts[index] !== null)
   const refused = isRefused.filter(Boolean).length
   const decision = (refusal: SmtpRefusal | null, divided = false): InboundDecision => ({
     refusal,
-    // Independent of the score: the author is unclear, or the message falsely claims a domain of this appliance.
-    junk: isJunk,
+    junk: verdicts.every(({ junk }) => junk),
     filters,
     isSplit: divided,
-    spam,
+    verdicts,
   })
   // The count includes the Received field this server adds.
   if (traits.receivedCount - 1 > MAX_RECEIVED) return decision(refusals.loop)
@@ -52,7 +55,8 @@ export function decide(
     if (verdict.dmarc === 'temperror') return decision(refusals.dmarcLater(verdict.fromDomain))
   }
   if (filters.length > 0 && filters.every(({ accept }) => !accept)) return decision(refusals.filtered)
-  if (spam.refusalScore >= config.SPAM_REFUSE_SCORE) return decision(refusals.spam)
+  // Facts about sender and form are the same for all recipients.
+  if (verdicts.some(({ spam }) => spam.refusalScore >= config.SPAM_REFUSE_SCORE)) return decision(refusals.spam)
   if (refused > 0 && refused === filters.length) {
     return decision(refusals.byScript(scripts.find((reason) => reason !== null)!))
   }

@@ -82,7 +82,7 @@ export class Journal {
   async noteRefusedMessage(message: LoggedMessage, refusal: SmtpRefusal): Promise<void> {
     const now = this.#deps.clock.now()
     const rows = loggedRecipients(message).map((recipient, index) => ({
-      ...baseRow(message, recipient, now),
+      ...baseRow(message, recipient, now, index),
       ...refusedStatus(refusal),
       evidence: evidenceOf(message, index, null),
     }))
@@ -95,7 +95,7 @@ export class Journal {
     const reply = replies.queued(message.queueId)
     const rows = loggedRecipients(message).map((recipient, index): NewInboundRow => {
       const outcome = { status: 'discarded' as const, reason, detail: reply.text, smtpReply: line(reply) }
-      return { ...baseRow(message, recipient, now), ...outcome, evidence: evidenceOf(message, index, null) }
+      return { ...baseRow(message, recipient, now, index), ...outcome, evidence: evidenceOf(message, index, null) }
     })
     await this.#add(rows)
   }
@@ -107,8 +107,8 @@ export class Journal {
     const rows = loggedRecipients(message).map((recipient, index): NewInboundRow => {
       const copy = delivered[index]!
       return {
-        ...baseRow(message, recipient, now),
-        ...deliveredStatus(message, copy),
+        ...baseRow(message, recipient, now, index),
+        ...deliveredStatus(message, index, copy),
         detail: reply.text,
         smtpReply: line(reply),
         messageId: copy.messageId,

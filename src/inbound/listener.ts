@@ -146,7 +146,8 @@ class InboundConnections implements ConnectionOwner {
 async function openReceiver({ app, shared, ...rest }: ReceiveThreadsDeps): Promise<Receivers> {
   const loaded = await import('./receiver.ts')
   const { throttle, splitRecipients } = shared
-  const own = { ...rest, throttle, splitRecipients, spoolFolder: app.folder.spool, share: 1 }
+  const spamKey = app.store.spam.learning.key
+  const own = { ...rest, throttle, splitRecipients, spoolFolder: app.folder.spool, share: 1, spamKey }
   const receiver: Receiver = new loaded.Receiver({ ...app, ...own, emails: app.outbound.log.emails })
   await receiver.start()
   return {

@@ -24,11 +24,12 @@ export function loggedRecipients({ recipients, report }: LoggedMessage): LoggedR
   return recipients.map(({ teamId, mailbox, domain, rcptTo }) => ({ teamId, mailboxId: mailbox.id, domain, rcptTo }))
 }
 
-/** All columns but the outcome. */
+/** All columns but the outcome. @param index of the recipient */
 export function baseRow(
   { sender, peer, sizeBytes, inspection, decision }: LoggedMessage,
   recipient: LoggedRecipient,
   now: number,
+  index = 0,
 ): Omit<NewInboundRow, 'status' | 'detail' | 'smtpReply' | 'evidence'> {
   const verdict = inspection?.verdict
   return {
@@ -39,7 +40,7 @@ export function baseRow(
     subject: inspection?.message.subject ?? null,
     sizeBytes: sizeBytes ?? null,
     authentication: verdict ? { spf: verdict.spf, dkim: verdict.dkim, dmarc: verdict.dmarc, arc: verdict.arc } : null,
-    spamScore: decision?.spam.score ?? null,
+    spamScore: decision?.verdicts[index]?.spam.score ?? null,
     messageId: null,
     createdAt: now,
   }
@@ -63,12 +64,16 @@ export function refusedStatus({ reply, reason }: SmtpRefusal): Columns<'status' 
 }
 
 /** Status of an accepted copy, and the reason when it is in Junk. */
-export function deliveredStatus({ decision }: LoggedMessage, copy: DeliveryResult): Columns<'status' | 'reason'> {
+export function deliveredStatus(
+  { decision }: LoggedMessage,
+  recipient: number,
+  copy: DeliveryResult,
+): Columns<'status' | 'reason'> {
   if (isForwardedOnly(copy)) return { status: 'forwarded', reason: null }
   if (copy.outcome === 'duplicate' || copy.outcome === 'discarded') return { status: copy.outcome, reason: null }
   if (!copy.junk) return { status: 'stored', reason: null }
   // A Sieve script can file a message in Junk that was not classified as spam.
-  return { status: 'junk', reason: decision?.junk ? 'spam' : null }
+  return { status: 'junk', reason: decision?.verdicts[recipient]?.junk ? 'spam' : null }
 }
 
 /**
@@ -94,7 +99,7 @@ export function evidenceOf(
     },
     arc: { result: verdict.arc, domain: verdict.arcDomain },
     filter: decision?.filters[recipient] ?? null,
-    spam: decision?.spam.parts ?? [],
+    spam: decision?.verdicts[recipient]?.spam.parts ?? [],
     thread: copy?.threadId ? { id: copy.threadId, by: copy.threadBy, ref: copy.threadRef } : null,
     forwarding: copy && forwardingEvidence(copy.forwarding),
     script: copy ? scriptEvidence(copy, inspection.scriptOutcomes[recipient] ?? null) : null,

@@ -13,6 +13,9 @@ import { Db } from '../db/db.ts'
 import { openDirectory } from '../directory/directory.ts'
 import { Emails } from '../outbound/log/emails.ts'
 import { Counters } from '../store/log/counters.ts'
+import { spamKey } from '../store/mailbox/spam-learning.ts'
+import { SpamModels } from '../store/mailbox/spam-models.ts'
+import { Acquaintances } from '../store/messages/acquaintance.ts'
 import { Accounts } from '../store/rows/accounts.ts'
 import { Folders } from '../store/rows/folders.ts'
 import { inspect } from '../workers/inspect.ts'
@@ -78,7 +81,12 @@ const receiver: Receiver = new Receiver({
   ...{ config, clock, log, resolver, vault, spoolFolder, share, writer },
   certificate: { pair: tls, onChange: (renew) => renewals.push(renew) },
   directory: openDirectory({ db, clock, vault, resolver, config }),
-  store: { accounts: new Accounts(db, clock, { notify() {} }), read: { folders: new Folders(db, clock) } },
+  store: {
+    accounts: new Accounts(db, clock, { notify() {} }),
+    read: { folders: new Folders(db, clock) },
+    spam: { acquaintances: new Acquaintances(db, clock), models: new SpamModels(db) },
+  },
+  spamKey: spamKey(vault),
   emails: new Emails({ db, clock, store: { log: { counters: new Counters() } } }),
   inspector: {
     // A message in a file takes long: meanwhile the other sessions of this thread go on.

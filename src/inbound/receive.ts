@@ -17,6 +17,7 @@ import type { InboundReason } from '../store/log/inbound-log.ts'
 import { scriptCalls } from '../store/mailbox/script-calls.ts'
 import type { Accounts } from '../store/rows/accounts.ts'
 import type { Folders } from '../store/rows/folders.ts'
+import type { StoreSpam } from '../store/store.ts'
 import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
 import type { Inspector } from '../workers/inspector.ts'
 import { decide } from './decision.ts'
@@ -31,6 +32,7 @@ import {
 import type { Recipients } from './recipients.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'
 import type { SourceThrottle } from './source-throttle.ts'
+import { spamKnowledge } from './spam-knowledge.ts'
 import type { SplitRecipients } from './split-recipients.ts'
 import type { MailTransaction, Peer } from './transaction.ts'
 import type { ReceiveWriter } from './writer-calls.ts'
@@ -55,7 +57,9 @@ export interface ReceivingDeps {
   clock: Clock
   log: Log
   directory: Pick<Directory, 'domains' | 'mailboxes' | 'filters' | 'sieveScripts'>
-  store: { accounts: Accounts; read: { folders: Folders } }
+  store: { accounts: Accounts; read: { folders: Folders }; spam: Pick<StoreSpam, 'acquaintances' | 'models'> }
+  /** See `slotsOf`. */
+  spamKey: number
   inspector: Pick<Inspector, 'inspect'>
   writer: ReceiveWriter
 }
@@ -202,7 +206,8 @@ export class MessageReceiver {
   #deliver(inspected: Inspected): Promise<Outcome> {
     return this.#guard(inspected, async () => {
       const namesOwnDomain = this.#namesOwnDomain(inspected.inspection)
-      const decision = decide(inspected, { config: this.#deps.config, namesOwnDomain })
+      const knowledge = spamKnowledge(this.#deps, inspected)
+      const decision = decide(inspected, { config: this.#deps.config, namesOwnDomain, knowledge })
       const message = withDecision(inspected, decision)
       return this.#guard(message, async () => ({ message, refusal: await this.#store(message) }))
     })
@@ -264,6 +269,7 @@ export class MessageReceiver {
       // RFC 3464 §2: reports have the null sender. Mailboxes get bounces too: they can be the envelope sender of an account.
       isForReports: report !== null || (sender.address === '' && recipients.length === 1),
       scripts: await scriptCalls(this.#deps, readers),
+      spamKey: this.#deps.spamKey,
     }
   }
 

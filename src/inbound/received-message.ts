@@ -3,6 +3,7 @@
 import type { FilterDecision } from '../directory/domains/filters.ts'
 import type { SpamScore } from '../spam/score.ts'
 import type { DeliveryTarget } from '../store/mailbox/delivery.ts'
+import type { MessageSpam } from '../store/rows/records.ts'
 import type { Inspection } from '../workers/inspection.ts'
 import type { AcceptedRecipient } from './recipients.ts'
 import type { SmtpRefusal } from './refusals.ts'
@@ -25,15 +26,25 @@ export interface Inspected extends Received {
   readonly inspection: Inspection
 }
 
+/** The spam score of a message for one recipient. */
+export interface SpamVerdict {
+  spam: SpamScore
+  junk: boolean
+  /** See `spamLevel`. */
+  level: number
+}
+
 export interface InboundDecision {
   /** Null when the message is accepted. */
   refusal: SmtpRefusal | null
+  /** Junk for every recipient. */
   junk: boolean
   /** Result of the sender filters of each recipient, in the order of the recipients. */
   filters: FilterDecision[]
   /** True when the filters of some recipients accept the message and those of others reject it: DATA has one reply for all. */
   isSplit: boolean
-  spam: SpamScore
+  /** The spam score for each recipient, in their order. */
+  verdicts: SpamVerdict[]
 }
 
 /** Satisfies `IncomingMessage` of the store. */
@@ -57,7 +68,7 @@ export type LoggedMessage = ForWriter<Envelope> & Partial<Pick<Decided, 'sizeByt
 export function withDecision(message: Inspected, decision: InboundDecision): Decided {
   const { inspection, recipients, report, sender } = message
   const targets = recipients.map((recipient, index) => ({
-    ...target(recipient, inspection, decision),
+    ...target(recipient, inspection, decision.verdicts[index]!),
     scriptOutcome: inspection.scriptOutcomes[index] ?? null,
   }))
   return { ...message, decision, targets, mailFrom: sender.address, isToReportAddress: report !== null }
@@ -65,7 +76,7 @@ export function withDecision(message: Inspected, decision: InboundDecision): Dec
 
 /** The message to hand over to another thread with its content, which takes the buffers of its chunks. */
 export function forWriter(message: ForWriter<Decided>): ForWriter<Decided> {
-  return { ...message, ...partiesOf(message), inspection: { ...message.inspection, report: null } }
+  return { ...message, ...partiesOf(message), inspection: { ...message.inspection, report: null, content: null } }
 }
 
 /** The message without its content and text, to hand over to another thread: for the log and for reports. */
@@ -82,13 +93,17 @@ function partiesOf({ recipients, report }: LoggedMessage): Pick<LoggedMessage, '
 }
 
 function withoutBytes(inspection: Inspection): Inspection {
-  return { ...inspection, chunks: [], edited: [], message: { ...inspection.message, searchText: '' } }
+  return { ...inspection, chunks: [], edited: [], content: null, message: { ...inspection.message, searchText: '' } }
+}
+
+function storedSpam({ score, probability, parts }: SpamScore, isSpam: boolean): MessageSpam {
+  return { score, isSpam, reasons: parts.map(({ reason }) => reason), probability, parts }
 }
 
 function target(
   { mailbox, rcptTo }: AcceptedRecipient,
   { verdict }: Inspection,
-  { junk, spam }: InboundDecision,
+  { junk, spam }: SpamVerdict,
 ): DeliveryTarget {
   const { spf, dkim, dmarc, arc, fromAligned } = verdict
   const signatures = verdict.signatures.map(({ domain, result, reason }) => `DKIM ${result} for ${domain}: ${reason}`)
@@ -100,6 +115,6 @@ function target(
     quotaBytes: mailbox.quotaBytes,
     junk,
     authentication: { spf, dkim, dmarc, arc, fromAligned, reasons },
-    spam: { score: spam.score, isSpam: junk, reasons: spam.parts.map(({ reason }) => reason) },
+    spam: storedSpam(spam, junk),
   }
 }

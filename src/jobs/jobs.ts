@@ -29,6 +29,7 @@ import {
 } from './retention.ts'
 import { scheduledBackups } from './scheduled-backups.ts'
 import { searchTexts } from './search-texts.ts'
+import { spamLearning } from './spam-learning.ts'
 import { trashRetention } from './trash-retention.ts'
 
 export const jobs: readonly Job[] = [
@@ -60,6 +61,7 @@ export const jobs: readonly Job[] = [
   contentNames,
   searchTexts,
   messageOutlines,
+  spamLearning,
 ]
 
 /** Jobs of the first thread and of each worker thread: what they work on is in the memory of the thread. */

@@ -1,7 +1,7 @@
 // The facts of the spam score by name: the sentence that tells them, and what each counts before anything is learned.
 
 /** What a fact is about; only facts about the sender and the form of a message can refuse it. */
-export type FactKind = 'sender' | 'form' | 'claim' | 'content'
+export type FactKind = 'sender' | 'form' | 'claim' | 'content' | 'history'
 
 export interface FactEntry {
   kind: FactKind
@@ -75,6 +75,18 @@ export const FACTS = {
   reply_to_elsewhere: fact('claim', 0.5, 'Replies go to another domain than the sender’s.'),
   mixed_scripts: fact('claim', 2, 'Words mix letters of different scripts that look alike.'),
 
+  // What this mailbox knows of the sender; the score is capped or raised by it (score.ts), so that the points are those of doubt alone.
+  first_contact: fact('history', 0, 'It is the first message from this sender.'),
+  sender_known: fact('history', 0, 'You know this sender: you have answered, written to them, or kept their messages.'),
+  sender_junked: fact('history', 0, 'You have moved messages of this sender to Junk.'),
+  domain_known: fact('history', -2, 'You know the domain of this sender: you have kept messages from there.'),
+  domain_junked: fact('history', 3, 'You have moved messages from the domain of this sender to Junk.'),
+  known_sender_unproven: fact(
+    'history',
+    1.5,
+    'You know the address of the sender, but nothing proves that it is from them.',
+  ),
+
   link_free_hosting: fact('content', 1, 'A link leads to a page that anybody can publish within minutes.'),
   link_redirect: fact('content', 1, 'A link leads through another site to its target.'),
   link_user_name: fact('content', 2, 'A link has a name before its host, so that it seems to lead elsewhere.'),
@@ -92,6 +104,32 @@ export const FACTS = {
 } satisfies Record<string, FactEntry>
 
 export type FactName = keyof typeof FACTS
+
+/** The names that are facts; others are those of earlier versions, and words. */
+export function factNames(names: readonly string[]): FactName[] {
+  return names.filter((name): name is FactName => Object.hasOwn(FACTS, name))
+}
+
+/** The points of facts by name; other names count nothing, such as those of earlier versions. */
+export function pointsOfFacts(names: readonly string[]): number {
+  return factNames(names).reduce((sum, name) => sum + FACTS[name].points, 0)
+}
+
+/** What counts beside facts. */
+const OTHERS: Readonly<Record<string, [more: string, less: string]>> = {
+  words: ['Its words are like those of spam.', 'Its words are like those of good messages.'],
+  learned: [
+    'It is like messages that were moved to Junk in this mailbox or its team.',
+    'It is like messages that this mailbox or its team has kept.',
+  ],
+}
+
+/** The sentence for a reason of a score; names of earlier versions stand for themselves. */
+export function sentenceOf(reason: string, points: number): string {
+  if (Object.hasOwn(FACTS, reason)) return FACTS[reason as FactName].sentence
+  const sentences = OTHERS[reason]
+  return sentences === undefined ? reason : sentences[points < 0 ? 1 : 0]
+}
 
 /** A fact that applies to a message. */
 export interface Fact {

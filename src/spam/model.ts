@@ -1,6 +1,6 @@
 // A linear model over hashed features: logistic regression that learns one message at a time (AdaGrad).
 
-/** Step of the first update of a weight; measured in docs/design/spam.md §4. */
+/** Step of the first update of a weight; measured in docs/design/spam.md §5. */
 const RATE = 0.3
 /** Keeps the first step of a weight finite. */
 const EPSILON = 1e-3

@@ -1,4 +1,4 @@
-// The model that comes with the program: what an appliance knows before anybody has labeled a message (docs/design/spam.md §5).
+// The model that comes with the program: what an appliance knows before anybody has labeled a message (docs/design/spam.md §6).
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -35,9 +35,12 @@ import { ScriptIds } from './mailbox/script-ids.ts'
 import { ScriptNotifications } from './mailbox/script-notifications.ts'
 import { SentCopies } from './mailbox/sent-copies.ts'
 import { SentLinks } from './mailbox/sent-links.ts'
+import { SpamLearning } from './mailbox/spam-learning.ts'
+import { SpamModels } from './mailbox/spam-models.ts'
 import { Submissions } from './mailbox/submissions.ts'
 import { TrashRetention } from './mailbox/trash-retention.ts'
 import { Vacations } from './mailbox/vacations.ts'
+import { Acquaintances } from './messages/acquaintance.ts'
 import { FlagEdits } from './messages/bulk-flags.ts'
 import { Copies } from './messages/copies.ts'
 import { MessageEdits } from './messages/edits.ts'
@@ -48,6 +51,7 @@ import { endOutlining, Outlining } from './messages/outlining.ts'
 import { purgeCorrespondents, purgeMessages } from './messages/purge.ts'
 import { Reindexing } from './messages/reindexing.ts'
 import { RemovedMessages } from './messages/removed.ts'
+import { purgeLabels } from './messages/spam-labels.ts'
 import { purgeCopies } from './messages/unfinished-copies.ts'
 import { Accounts } from './rows/accounts.ts'
 import { Annotations } from './rows/annotations.ts'
@@ -157,6 +161,15 @@ interface StoreUpkeep {
   outlining: Outlining
 }
 
+export interface StoreSpam {
+  /** What mailboxes know of senders. */
+  acquaintances: Acquaintances
+  /** The models in use. */
+  models: SpamModels
+  /** Makes the models from labels. */
+  learning: SpamLearning
+}
+
 export interface Store {
   accounts: Accounts
   blobs: Blobs
@@ -167,6 +180,7 @@ export interface Store {
   sending: StoreSending
   log: StoreLog
   upkeep: StoreUpkeep
+  spam: StoreSpam
 }
 
 interface StoreDeps {
@@ -204,7 +218,7 @@ export function openStore(deps: StoreDeps): Store {
   const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names, closeLinks })
   const imports = new Imports({ db, clock, accounts, folders, changes, names })
   const drafts = new Drafts({ db, clock, accounts, folders, changes, edits, names })
-  const forwarded = new Forwarded()
+  const [forwarded, spamModels] = [new Forwarded(), new SpamModels(db)]
   const owners = { accounts, folders, changes, uploads, submissions, removed, identities, quotas, sentHours }
   const steps = purgeSteps({
     ...owners,
@@ -215,6 +229,7 @@ export function openStore(deps: StoreDeps): Store {
     subscribedNames,
     annotations,
     deliverer,
+    spamModels,
   })
   return {
     accounts,
@@ -266,6 +281,11 @@ export function openStore(deps: StoreDeps): Store {
       reindexing: new Reindexing({ db, accounts, blobs }),
       outlining: new Outlining({ db, accounts, blobs, edits }),
     },
+    spam: {
+      acquaintances: new Acquaintances(db, clock),
+      models: spamModels,
+      learning: new SpamLearning({ db, clock, vault, blobs, accounts, models: spamModels }),
+    },
   }
 }
 
@@ -289,15 +309,19 @@ interface PurgeOwners extends AccountOwners {
   subscribedNames: SubscribedNames
   annotations: Annotations
   deliverer: Deliverer
+  spamModels: SpamModels
 }
 
 /** Each part erases its own rows of a purged account; rows that others refer to come later. */
 function purgeSteps(parts: PurgeOwners): PurgeStep[] {
   const { accounts, folders, changes, uploads, submissions, deliverer, identities, quotas } = parts
   const { sentHours, vacations, forwarded, scriptIds, notifications, subscribedNames, annotations, removed } = parts
+  const { spamModels } = parts
   return [
     purgeMessages,
     (tx, account, limit) => removed.purgeIn(tx, account, limit),
+    purgeLabels,
+    (tx, account) => spamModels.remove(tx, account.mailboxId),
     purgeCopies,
     (tx, account) => endOutlining(tx, account.n),
     purgeCorrespondents,

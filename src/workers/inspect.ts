@@ -5,6 +5,7 @@ import { freeBytes } from '../base/free-bytes.ts'
 import type { Resolver } from '../base/resolver.ts'
 import { sha256 } from '../base/secrets.ts'
 import { bytesOf } from '../mime/chunks.ts'
+import { readHeaders } from '../mime/headers.ts'
 import { addTrace } from '../mime/trace.ts'
 import { readReport } from '../reports/report.ts'
 import { readMaterial } from '../spam/material.ts'
@@ -25,7 +26,8 @@ export async function inspect(bytes: Uint8Array, arrival: InspectionRequest, res
   const report = arrival.isForReports ? readReport(stored, arrival.mailFrom) : null
   const inspected = inspectionContent(arrivedHash, stored, arrival)
   const { message, traits } = inspected
-  const content = report === null ? examineContent(readMaterial(stored, message), traits.isList, startModel()) : null
+  const options = { isList: traits.isList, fields: readHeaders(stored).fields, key: arrival.spamKey }
+  const content = report === null ? examineContent(readMaterial(stored, message), options, startModel()) : null
   freeBytes([stored], bytesOf(inspected))
   return { verdict, report, content, ...inspected }
 }

@@ -10,8 +10,8 @@ interface WithScripts {
   scripts: readonly (ScriptCall | null)[]
 }
 
-/** A message received by SMTP. */
-export type InspectionRequest = Arrival & WithScripts
+/** A message received by SMTP. `spamKey`: see `slotsOf`. */
+export type InspectionRequest = Arrival & WithScripts & { spamKey: number }
 
 /** A message sent from this appliance to one of its own mailboxes. */
 export type OwnMessageRequest = OwnMessage & WithScripts

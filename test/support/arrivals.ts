@@ -17,6 +17,7 @@ export function arrival(given: Partial<InspectionRequest> = {}): InspectionReque
     queueId: 'q1',
     rcptTo: null,
     isForReports: false,
+    spamKey: 1,
     scripts: [],
     ...given,
   }

@@ -7,6 +7,7 @@ import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import {
   InboundLogDetail,
   InboundLogJson,
+  InboundReason,
   InboundStatus,
   presentInbound,
   presentInboundDetail,
@@ -31,15 +32,22 @@ const listInboundLogs = route({
     status: InboundStatus,
     ...timeFilters('Received'),
     mailbox_id: { ...Id('mailbox'), description: 'Messages to this mailbox; 404 when it is not of the team.' },
+    reason: { ...InboundReason, description: 'Why the message was not stored, or is in Junk.' },
+    spam_reason: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: '^[a-z_]+$',
+      description: 'Name of a test of the spam score that counted, such as `brand_claimed`.',
+    }),
     domain: Type.String({ minLength: 1, maxLength: 253, description: 'Domain of the recipient.' }),
     ...searchFilters('Words that all occur in the envelope addresses, From, subject or reason.'),
   }),
   reply: { schema: listOf(InboundLogJson) },
   async handle({ query, after, principal, app }) {
-    const { status, mailbox_id: mailboxId, domain, limit } = query
+    const { status, mailbox_id: mailboxId, domain, reason, spam_reason: spamReason, limit } = query
     const { mailboxes } = app.directory
     if (mailboxId !== undefined && !mailboxes.wasOf(principal.teamId, mailboxId)) throw notFound('mailbox')
-    const filter = { status, ...timeRange(query), mailboxId, domain, search: searchOf(query) }
+    const filter = { status, ...timeRange(query), mailboxId, domain, reason, spamReason, search: searchOf(query) }
     const page = await app.store.log.inbound.list(principal.teamId, filter, { limit, after })
     return { items: page.items.map(presentInbound), next: page.next }
   },

@@ -5,6 +5,7 @@ import { Id, Nullable, Words } from '../../http/schema.ts'
 import { AuthResult } from './auth-result.ts'
 import { FilterRule } from './filter-state.ts'
 import { record } from './record.ts'
+import { presentSpamParts, SpamPart } from './spam.ts'
 
 const DnsAnswer = record('DnsAnswer', 'A DNS query and its answer, in short.', {
   name: Type.String(),
@@ -44,11 +45,6 @@ const FilterEvidence = record('FilterEvidence', 'The result of the sender filter
   scope: Nullable(Words(['mailbox', 'domain'], 'The filter that decided; null when both are off.')),
   mode: Words(['off', 'allowlist', 'denylist']),
   rule: Nullable(FilterRule),
-})
-
-const SpamPart = record('SpamPart', 'A test of the spam score.', {
-  reason: Type.String(),
-  points: Type.Number(),
 })
 
 const ThreadEvidence = record('ThreadEvidence', 'The thread the message joined, and by which reference.', {
@@ -119,5 +115,18 @@ export function presentEvidence(kept: Record<string, unknown>): Evidence {
     report = null,
     probes = null,
   } = kept as Partial<Evidence>
-  return { dns, spf, signatures, dmarc, arc, filter, spam, thread, script, forwarding, report, probes }
+  return {
+    dns,
+    spf,
+    signatures,
+    dmarc,
+    arc,
+    filter,
+    spam: presentSpamParts(spam),
+    thread,
+    script,
+    forwarding,
+    report,
+    probes,
+  }
 }

@@ -16,7 +16,7 @@ export const InboundStatus = Words(
     'will retry; `forwarded`: sent on to other addresses, without a copy here.',
 )
 
-const InboundReason = Words([
+export const InboundReason = Words([
   'unknown_recipient',
   'mailbox_suspended',
   'mailbox_full',

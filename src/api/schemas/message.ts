@@ -9,6 +9,7 @@ import { AttachmentJson, presentAttachment } from './attachment.ts'
 import { AuthResult } from './auth-result.ts'
 import { MessageSummaryJson, presentSummary } from './message-summary.ts'
 import { record } from './record.ts'
+import { presentSpam, Spam } from './spam.ts'
 
 /** Members of a message a client can request or leave out. */
 export const MESSAGE_PARTS = ['headers', 'text_body', 'html_body', 'attachments', 'authentication'] as const
@@ -21,12 +22,6 @@ const Authentication = record('Authentication', 'Results of sender authenticatio
   arc: AuthResult,
   from_aligned: Type.Boolean({ description: 'SPF or DKIM authenticates the domain of the only From address.' }),
   reasons: Type.Array(Type.String(), { description: 'One short sentence for each check.' }),
-})
-
-const Spam = record('Spam', 'The spam score of the message at receipt.', {
-  score: Type.Number(),
-  is_spam: Type.Boolean(),
-  reasons: Type.Array(Type.String(), { description: 'The tests of the score.' }),
 })
 
 const Header = record('Header', 'One header field, decoded.', { name: Type.String(), value: Type.String() })
@@ -128,7 +123,7 @@ export function presentMessage(
       attachments: message.attachments.map((attachment) => presentAttachment(attachment, context.blobId)),
     }),
     ...(include.has('authentication') && { authentication: presentAuthentication(message.authentication) }),
-    spam: { score: message.spam.score, is_spam: message.spam.isSpam, reasons: message.spam.reasons },
+    spam: presentSpam(message.spam),
     delivery: presentSent(context.sent),
     untrusted_content: context.sent === null,
     parsed: message.parsed,

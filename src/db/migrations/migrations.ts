@@ -63,6 +63,7 @@ import { scriptVacations } from './0060-script-vacations.ts'
 import { scriptNotifications } from './0061-script-notifications.ts'
 import { certificateTables } from './0062-certificates.ts'
 import { messageHeaderKeys } from './0063-header-keys.ts'
+import { spamLearning } from './0064-spam-learning.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -132,5 +133,6 @@ export const mailMigrations = [
   scriptNotifications,
   certificateTables,
   messageHeaderKeys,
+  spamLearning,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

@@ -77,11 +77,9 @@ async function storePiece(
 ): Promise<StoreOutcome> {
   const { app, folder, signedIn } = session
   const since = args.unchangedSince === null ? {} : { unchangedSince: args.unchangedSince }
-  const result = await app.store.programs.flags.change(
-    signedIn.account,
-    { folder: folder.n, uids, ...since },
-    changeOf(args),
-  )
+  const target = { folder: folder.n, uids, ...since }
+  const change = { ...changeOf(args), teaches: 'mail_program' } as const
+  const result = await app.store.programs.flags.change(signedIn.account, target, change)
   const labels = args.isSilent ? new Map<number, string[]>() : labelsOf(session, result.entries)
   for (const entry of result.entries) {
     const sequence = folder.view.sequenceOf(entry.uid)

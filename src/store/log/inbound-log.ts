@@ -89,6 +89,9 @@ export interface InboundFilter {
   to?: number
   mailboxId?: string
   domain?: string
+  reason?: InboundReason
+  /** Name of a test of the spam score that counted. */
+  spamReason?: string
   /** Words that must all occur in the envelope addresses, From, subject or reason. */
   search?: string
 }
@@ -148,12 +151,16 @@ export class InboundLog {
     if (filter.mailboxId !== undefined) where('mailbox_id = ?', filter.mailboxId)
     if (filter.status !== undefined) where('status = ?', filter.status)
     if (filter.domain !== undefined) where('domain = ?', filter.domain.toLowerCase())
+    if (filter.reason !== undefined) where('reason = ?', filter.reason)
+    if (filter.spamReason !== undefined)
+      where('instr(evidence, ?) > 0', `{"reason":${JSON.stringify(filter.spamReason)},`)
     if (filter.from !== undefined) where('created_at >= ?', filter.from)
     if (filter.to !== undefined) where('created_at < ?', filter.to)
     for (const word of searchWords(filter.search ?? '')) where('instr(words, ?) > 0', word)
     if (page.after) where('(created_at, n) < (?, ?)', page.after[0], page.after[1])
     // Filters other than team, mailbox and time may match few rows and then read many: these queries run on the scan reader.
-    const isIndexed = filter.status === undefined && filter.domain === undefined && !filter.search
+    const { status, domain, reason, spamReason, search } = filter
+    const isIndexed = [status, domain, reason, spamReason].every((value) => value === undefined) && !search
     const rows = await (isIndexed ? this.#db.read : this.#db.scan).all<RowOf<typeof INBOUND_LOG> & { n: number }>(
       `SELECT n, ${INBOUND_LOG.columns} FROM inbound_log WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, n DESC LIMIT ?`,
       [...values, page.limit + 1],

@@ -14,7 +14,7 @@ import { type FiledMessage, type MessageFiling, storeMessages } from '../message
 import type { Accounts } from '../rows/accounts.ts'
 import type { ChangeLedger } from '../rows/changes.ts'
 import type { Folders } from '../rows/folders.ts'
-import type { Account, MessageAuthentication } from '../rows/records.ts'
+import type { Account, MessageAuthentication, MessageSpam } from '../rows/records.ts'
 import { type DeliveryFolders, resolveFolders } from './delivery-folders.ts'
 import type { FolderEdits } from './folders-edits.ts'
 import type { ForwardingRecord, ForwardingSetting } from './forwarded.ts'
@@ -41,7 +41,7 @@ export interface DeliveryTarget {
   quotaBytes: number
   junk: boolean
   authentication: MessageAuthentication
-  spam: { score: number; isSpam: boolean; reasons: string[] }
+  spam: MessageSpam
   /** Outcome of the mailbox's Sieve script; left out without a script. */
   scriptOutcome?: SieveOutcome | null
   /** The message as the script has changed it, stored in place of the one that was received. */

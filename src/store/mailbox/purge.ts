@@ -8,7 +8,7 @@ import type { Account } from '../rows/records.ts'
  * Deletes the next rows of one kind of a deleted account. Counts and the change ledger are not updated: no client can read them any more.
  * @returns how many, at most `limit`; 0 when none are left
  */
-export type PurgeStep = (tx: Tx, account: Pick<Account, 'n'>, limit: number) => number
+export type PurgeStep = (tx: Tx, account: Pick<Account, 'n' | 'mailboxId'>, limit: number) => number
 
 /** Rows deleted in one unit of work; a message is deleted with its attachments, keywords and search text. */
 const ROWS_PER_BATCH = 100

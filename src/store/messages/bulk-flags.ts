@@ -18,9 +18,11 @@ import { addUnreadOfThreads, threadsOf } from '../entries/thread-rows.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { Change, ChangeLedger } from '../rows/changes.ts'
 import { addUnread } from '../rows/folder-counts.ts'
+import type { FolderKey } from '../rows/folders.ts'
 import { rangesOf } from '../rows/folders-expunged.ts'
 import type { Account, ChangeType } from '../rows/records.ts'
 import { type EditedMessage, type EditRow, editRowsByNumber, writeEdits } from './edit-rows.ts'
+import { type LabelSource, labelingBy, noteLabels } from './spam-labels.ts'
 
 /** More are refused: the caller works in pieces, each a unit of work. */
 export const FLAGGED_MAX = 500
@@ -40,6 +42,8 @@ export interface FlagChange {
   keywords?: SetChange
   /** `\Deleted` of the entries, which is of this folder alone. */
   deleted?: boolean
+  /** See `MessageChange.teaches`. */
+  teaches?: LabelSource
 }
 
 export interface FlagResult {
@@ -106,6 +110,7 @@ export class FlagEdits {
       change,
     )
     const modSeq = this.#apply(tx, account, folder, plan, change.deleted === true)
+    if (change.teaches !== undefined) this.#teach(tx, account, plan.edits, change.teaches)
     const modified = found.filter(isModified).map(({ uid }) => uid)
     const untouched = new Set([...modified, ...plan.refused])
     return {
@@ -115,6 +120,15 @@ export class FlagEdits {
       missing: uids.filter((uid) => !known.has(uid)),
       refused: plan.refused,
     }
+  }
+
+  /** The folders stay as they are. */
+  #teach(tx: Tx, account: Account, edits: readonly EditedMessage[], source: LabelSource): void {
+    const labelings = edits.flatMap(({ row, keywords }) => {
+      const folders: FolderKey[] = []
+      return labelingBy(row.n, { keywords: row.keywords, folders }, { keywords, folders }) ?? []
+    })
+    noteLabels(tx, account.n, labelings, { source, now: this.#deps.clock.now() })
   }
 
   /** @returns the sequence number; null when nothing changed */

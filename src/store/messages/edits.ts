@@ -39,6 +39,7 @@ import {
   idsOf,
   writeEdits,
 } from './edit-rows.ts'
+import { type Labeling, type LabelSource, labelingBy, noteLabels } from './spam-labels.ts'
 import { type CountedEdit, countEdits } from './thread-counts.ts'
 
 /** A requested change. Keywords are lower-case and include those of the flags (`$seen` …); folders are public ids. */
@@ -47,6 +48,10 @@ export interface MessageChange {
   folders?: SetChange
   /** A folder in which a message gets a new UID if it is there already. */
   renewed?: string
+  /** Whose change it is, if it says of a message whether it is junk; without it nothing is learned of the change. */
+  teaches?: LabelSource
+  /** What it says, where this is not told by the keywords and folders that change. */
+  says?: Labeling['says']
 }
 
 /** Why a message was not updated; `about` names the invalid part of the change. */
@@ -88,6 +93,7 @@ interface PendingChanges {
   removed: RemovedEntry[]
   /** What changes the counts of threads and folders, for each changed message. */
   counted: CountedEdit[]
+  labelings: Labeling[]
   bytes: number
   count: number
 }
@@ -148,10 +154,19 @@ export class MessageEdits {
       else {
         result.updated.push(id)
         this.#apply(tx, row, filed.get(row.n)!, target, pending)
+        if (change.says !== undefined) pending.labelings.push({ message: row.n, says: change.says })
       }
     }
     this.#recordChanges(tx, account, folderKeys, pending)
+    this.#teach(tx, account, pending.labelings, change)
     return result
+  }
+
+  #teach(tx: Tx, account: Account, labelings: readonly Labeling[], { teaches: source, says }: MessageChange): void {
+    if (source === undefined) return
+    // What is said expressly is the last word.
+    const said = says === undefined ? labelings : labelings.filter((labeling) => labeling.says === says)
+    noteLabels(tx, account.n, said, { source, now: this.#deps.clock.now() })
   }
 
   /** Gives a message a new UID in each of its folders if it is served with another size than before. */
@@ -244,6 +259,8 @@ export class MessageEdits {
     pending.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
     if (!isSame || again.length > 0) pending.touched.push(row.n)
     pending.counted.push(countedEdit(row, { keywords, listed }, before, folders))
+    const labeling = labelingBy(row.n, { keywords: row.keywords, folders: before }, { keywords, folders })
+    if (labeling !== null) pending.labelings.push(labeling)
   }
 
   /** Writes edited messages, updates the counts of changed threads and folders, and records all changes in the ledger. */
@@ -275,7 +292,7 @@ export class MessageEdits {
 
 function nothingPending(): PendingChanges {
   const entries = { entered: new Map(), left: new Map(), touched: [], removed: [] }
-  return { ...entries, edits: [], messages: [], counted: [], bytes: 0, count: 0 }
+  return { ...entries, edits: [], messages: [], counted: [], labelings: [], bytes: 0, count: 0 }
 }
 
 function addTo(lists: Map<number, number[]>, key: number, value: number): void {

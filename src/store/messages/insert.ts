@@ -8,7 +8,7 @@ import type { BlobNamer } from '../content/blob-names.ts'
 import { headerRow } from '../entries/headers.ts'
 import { FLAG_KEYWORDS, labelsOf } from '../entries/keywords.ts'
 import { countAttachments } from '../rows/accounts.ts'
-import type { Flags, MessageAuthentication } from '../rows/records.ts'
+import type { Flags, MessageAuthentication, MessageSpam } from '../rows/records.ts'
 import { recordCorrespondents } from '../search/correspondents.ts'
 import { type CorrespondentsByField, indexMessage } from '../search/text.ts'
 
@@ -28,7 +28,7 @@ export interface NewMessage {
   parsed: ParsedMessage
   envelope: { mailFrom: string; rcptTo: string }
   authentication: MessageAuthentication
-  spam: { score: number; isSpam: boolean; reasons: string[] }
+  spam: MessageSpam
   /** Labels and system keywords; the keywords of the four flags set the flag. */
   keywords: string[]
   flags: Flags

@@ -178,18 +178,19 @@ export class Moves {
   #change(tx: Tx, account: Account, entries: readonly FolderEntry[], change: MessageChange): void {
     if (entries.length === 0) return
     const { edits } = this.#deps
-    const { notUpdated } = edits.changeNumbersIn(tx, account, numbersOf(entries), change, { moves: false })
+    const taught = { ...change, teaches: 'mail_program' } as const
+    const { notUpdated } = edits.changeNumbersIn(tx, account, numbersOf(entries), taught, { moves: false })
     // A message with the maximum of keywords goes without a mark.
     const unmarked = notUpdated.filter(({ about }) => about === 'keywords').map(({ id }) => id)
-    const { keywords: _, ...folders } = change
+    const { keywords: _, ...folders } = taught
     if (unmarked.length > 0) edits.changeIn(tx, account, unmarked, folders)
   }
 }
 
-/** What is moved or copied into Junk is junk, and what leaves it is not: the spam filter learns from it. */
+/** What is moved or copied into Junk is junk, and what leaves it is not, but for Trash: the spam filter learns from it. */
 export function junkMarks(from: FolderKey, to: FolderKey): Pick<MessageChange, 'keywords'> {
   const [wasJunk, isJunk] = [from.role === 'junk', to.role === 'junk']
-  if (wasJunk === isJunk) return {}
+  if (wasJunk === isJunk || to.role === 'trash') return {}
   return { keywords: isJunk ? { add: [JUNK], remove: [NOT_JUNK] } : { add: [NOT_JUNK], remove: [JUNK] } }
 }
 

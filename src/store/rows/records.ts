@@ -54,6 +54,17 @@ export interface Folder {
   updatedAt: number
 }
 
+/** The spam score of a message at receipt, for its mailbox. */
+export interface MessageSpam {
+  score: number
+  isSpam: boolean
+  /** Names of the facts, the heaviest first. */
+  reasons: string[]
+  /** From 0 to 1; missing in messages of earlier versions and in those that were not received by SMTP. */
+  probability?: number
+  parts?: { reason: string; points: number; detail: string | null }[]
+}
+
 export interface Flags {
   seen: boolean
   flagged: boolean
@@ -115,7 +126,7 @@ export interface MessageDetail extends MessageSummary {
   parsed: boolean
   attachments: Attachment[]
   authentication: MessageAuthentication
-  spam: { score: number; isSpam: boolean; reasons: string[] }
+  spam: MessageSpam
   envelope: { mailFrom: string; rcptTo: string }
 }
 

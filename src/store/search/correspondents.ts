@@ -71,6 +71,13 @@ export function correspondentsLike(reader: Reader, account: number, text: string
   return rows.length > CORRESPONDENTS_PER_FILTER ? null : rows.map((row) => row.n)
 }
 
+/** Whether an address (lower-case) occurs in a message of the account, under any name. */
+export function hasCorrespondent(reader: Reader, account: number, email: string): boolean {
+  // Address and name are separated by a line break, which the next character follows.
+  const sql = 'SELECT 1 AS found FROM correspondents WHERE account = ? AND folded >= ? AND folded < ? LIMIT 1'
+  return reader.get(sql, [account, `${fold(email)}\n`, `${fold(email)}\v`]) !== undefined
+}
+
 /** Condition: a correspondent of the message in one of the fields contains `text`. */
 export function hasCorrespondentLike(alias: string, fields: readonly CorrespondentField[], text: string): Fragment {
   const conditions = fields.map(

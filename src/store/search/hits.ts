@@ -1,6 +1,6 @@
 // Queries for the rows of the full-text index that match an expression, and for messages whose texts contain words.
 
-import type { DbReads, SqlValue } from '../../db/db.ts'
+import type { DbReads, Reader, SqlValue } from '../../db/db.ts'
 import { numberRange } from '../rows/accounts-numbers.ts'
 import type { Fragment } from '../rows/folders.ts'
 import type { SortDirection } from '../rows/records.ts'
@@ -121,6 +121,14 @@ interface Range {
 function range(account: number): Range {
   const { low, high } = numberRange(account)
   return { low: BigInt(low), high: BigInt(high) }
+}
+
+/** The newest messages of an account with one of these keys (`addressKey`, `domainKey`), by number. */
+export function newestWithKeys(reader: Reader, account: number, keys: readonly string[], limit: number): number[] {
+  const { sql, values } = ordered(`keys : (${keys.join(' OR ')})`, range(account), 'ORDER BY rowid DESC LIMIT ?', [
+    limit,
+  ])
+  return reader.all<{ rowid: number }>(sql, values).map(({ rowid }) => rowid)
 }
 
 /**

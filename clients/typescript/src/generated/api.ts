@@ -2720,6 +2720,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mailbox/messages/{message_id}/classify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark a message as spam or as good, or take that back
+         * @description `spam` moves it to Junk, `ham` from Junk to the Inbox, and the spam filter of the mailbox learns it within a minute. `none` takes back what was said: the filter forgets it, and the message returns to where the filter had filed it.
+         */
+        post: operations["updateMessageLabel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/mailbox/messages/{message_id}/raw": {
         parameters: {
             query?: never;
@@ -7731,6 +7751,40 @@ export interface components {
             update_fields: string[];
         };
         /**
+         * MessageClassified
+         * @description What was said of the message, and what it changes.
+         */
+        MessageClassified: {
+            id: string;
+            /**
+             * @description `ham`: a good message.
+             * @enum {string|null}
+             */
+            label: "spam" | "ham" | null;
+            /**
+             * @description `ham`: a good message.
+             * @enum {string|null}
+             */
+            previous_label: "spam" | "ham" | null;
+            /** @description The folders of the message now. */
+            folder_ids: string[];
+            /** @description What the spam filter does from now on, in sentences. */
+            effects: string[];
+            /** @description Opaque state of the messages of the mailbox. */
+            state: string;
+        };
+        /**
+         * MessageClassify
+         * @description What is said of the message.
+         */
+        MessageClassify: {
+            /**
+             * @description `none`: nothing any more.
+             * @enum {string}
+             */
+            as: "spam" | "ham" | "none";
+        };
+        /**
          * MessageComplained
          * @description A recipient reported a message as spam.
          */
@@ -10174,21 +10228,32 @@ export interface components {
         };
         /**
          * Spam
-         * @description The spam score of the message at receipt.
+         * @description The spam score of the message at receipt, for this mailbox.
          */
         Spam: {
+            /** @description `SPAM_JUNK_SCORE` (5) files to Junk. */
             score: number;
+            /** @description That it is spam; null for messages of earlier versions. */
+            probability: number | null;
             is_spam: boolean;
-            /** @description The tests of the score. */
+            /** @description Names of the tests, the heaviest first. */
             reasons: string[];
+            /** @description The tests with points and sentences, the heaviest first. */
+            evidence: components["schemas"]["SpamPart"][];
         };
         /**
          * SpamPart
          * @description A test of the spam score.
          */
         SpamPart: {
+            /** @description Stable name. */
             reason: string;
+            /** @description Negative when it speaks for the message. */
             points: number;
+            /** @description The part of the message that shows it, such as a host or a file name. */
+            detail: string | null;
+            /** @description The reason for people. */
+            sentence: string;
         };
         /**
          * SpfEvidence
@@ -14480,6 +14545,10 @@ export interface operations {
                 to_date?: string;
                 /** @description Messages to this mailbox; 404 when it is not of the team. */
                 mailbox_id?: string;
+                /** @description Why the message was not stored, or is in Junk. */
+                reason?: "unknown_recipient" | "mailbox_suspended" | "mailbox_full" | "sender_filtered" | "script_refused" | "dmarc_reject" | "spam" | "bad_bytes" | "too_large" | "rate_limited" | "temporary_failure" | "not_a_report";
+                /** @description Name of a test of the spam score that counted, such as `brand_claimed`. */
+                spam_reason?: string;
                 /** @description Domain of the recipient. */
                 domain?: string;
                 /** @description Words that all occur in the envelope addresses, From, subject or reason. */
@@ -25446,6 +25515,53 @@ export interface operations {
             400: components["responses"]["400"];
             401: components["responses"]["401"];
             403: components["responses"]["403"];
+            406: components["responses"]["406"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    updateMessageLabel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageClassify"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        data: components["schemas"]["MessageClassified"];
+                        meta: {
+                            request_id: string;
+                        } & {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
             406: components["responses"]["406"];
             409: components["responses"]["409"];
             413: components["responses"]["413"];

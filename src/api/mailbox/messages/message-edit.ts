@@ -153,7 +153,7 @@ const updateMessages = route({
     }
     const folders = folderChange(set, add, remove)
     const keywords = keywordsOf({ add: body.add_keywords, remove: body.remove_keywords })
-    const edited = await app.store.edit.messages.change(account, body.ids, { keywords, folders })
+    const edited = await app.store.edit.messages.change(account, body.ids, { keywords, folders, teaches: 'api' })
     const { updated, notFound: missing, notUpdated } = edited
     const refused = notUpdated.map(({ id, code, message }) => ({ id, code, message }))
     return { updated, not_found: missing, not_updated: refused, state: stateOf(app, account) }
@@ -257,7 +257,7 @@ async function changeOne(
   const expect = expectationOf(app, account, id, request)
   const edited = await app.db.writeFreeing((tx) => {
     expect(tx)
-    return app.store.edit.messages.changeIn(tx, account, [id], change)
+    return app.store.edit.messages.changeIn(tx, account, [id], { ...change, teaches: 'api' })
   })
   requireUpdated(edited, members)
 }

@@ -12,6 +12,7 @@ import { presentOnce } from '../../rules/shown.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from '../../schemas/limits.ts'
 import { Message, type MessagePart, messageVersion } from '../../schemas/message.ts'
 import { MessageSummaryJson, presentSummary } from '../../schemas/message-summary.ts'
+import { classifyMessage } from './message-classify.ts'
 import { bodyChars, include, showMessage } from './message-content.ts'
 import { copyMessages } from './message-copy.ts'
 import { messageEdits } from './message-edit.ts'
@@ -100,4 +101,5 @@ export const messages = [
   parseMessages,
   readMessage,
   ...messageEdits,
+  classifyMessage,
 ]

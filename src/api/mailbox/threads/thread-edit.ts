@@ -145,7 +145,7 @@ function changeOf(app: Context, account: Account, update: ThreadUpdate): ThreadC
   }
   const trash = folderKeys.find(({ role }) => role === 'trash')!
   const folders = folderChange(update.trash === true ? [trash.id] : set, add, remove)
-  return { inFolder, keywords: keywordsOf(update), folders }
+  return { inFolder, keywords: keywordsOf(update), folders, teaches: 'api' }
 }
 
 /** Keywords and flags overlap; where both are given, the flags win. */
