@@ -80,6 +80,7 @@ import {
   sievePut,
   sieveShow,
 } from './commands/sieve.ts'
+import { spamExplain, spamExport, spamReset, spamRetrain, spamState } from './commands/spam.ts'
 import { suppressionAdd, suppressionList, suppressionRemove } from './commands/suppressions.ts'
 import { teamCreate } from './commands/team-create.ts'
 import { teamCredit } from './commands/team-credit.ts'
@@ -137,6 +138,7 @@ export const GROUPS: readonly CommandGroup[] = [
       ...[filterShow, filterSet],
       ...[sieveList, sieveShow, sieveCheck, sievePut, sieveActivate, sieveDeactivate, sieveDelete],
       ...[mailboxSuspend, mailboxReactivate, mailboxDelete, mailboxRestore, mailboxErase],
+      ...[spamState, spamRetrain, spamExport, spamReset, spamExplain],
     ],
   },
   {

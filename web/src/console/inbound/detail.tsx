@@ -129,11 +129,11 @@ function authenticationRows({ spf, signatures, dmarc, arc }: Evidence): CheckRow
   ]
 }
 
-/** The sum, and the tests that gave points. */
+/** The sum, and the tests in the sentences of the server, the heaviest first. */
 function spamText(spam: Evidence['spam']): string {
   const sum = spam.reduce((total, { points }) => total + points, 0)
-  const parts = spam.map(({ reason, points }) => words.spamPart(words.spamReasons[reason] ?? reason, String(points)))
-  return `${words.points(String(Math.round(sum * 10) / 10))}: ${parts.join(', ')}`
+  const parts = spam.map(({ sentence, detail, points }) => words.spamPart(sentence, detail, String(points)))
+  return `${words.points(String(Math.round(sum * 10) / 10))}: ${parts.join(' ')}`
 }
 
 function forwardingText({ to, refused }: NonNullable<Evidence['forwarding']>): string {
