@@ -43,6 +43,8 @@ export interface ShareLimits {
   from?: number
   /** Bytes that one source may hold; all, unless given. */
   each?: number
+  /** A turn that has not come by then is given up, ms; {@link WAIT_MS} unless given. */
+  waitMs?: number
 }
 
 /** No turn came in time, or too many wait for one. */
@@ -62,6 +64,7 @@ export class MemoryShares {
   readonly #copies: number
   readonly #from: number
   readonly #each: number
+  readonly #waitMs: number
   /** Only sources that hold memory or wait for it. */
   readonly #sources = new Map<string, Source>()
   #free: number
@@ -72,11 +75,12 @@ export class MemoryShares {
     clock: Pick<Clock, 'after'>,
     total = shareBytes(SHARE),
     copies = COPIES,
-    { from = LARGE_FROM_BYTES, each = total }: ShareLimits = {},
+    { from = LARGE_FROM_BYTES, each = total, waitMs = WAIT_MS }: ShareLimits = {},
   ) {
     this.#clock = clock
     this.#from = from
     this.#each = each
+    this.#waitMs = waitMs
     this.#copies = copies
     this.total = total
     this.#free = total
@@ -117,7 +121,7 @@ export class MemoryShares {
     const own = this.#sources.get(source) ?? { held: 0, waiting: [], servedAt: this.#turns }
     this.#sources.set(source, own)
     await new Promise<void>((resolve, reject) => {
-      const timer = this.#clock.after(WAIT_MS, () => {
+      const timer = this.#clock.after(this.#waitMs, () => {
         own.waiting.splice(own.waiting.indexOf(waiter), 1)
         this.#forget(source, own)
         reject(new MemoryExhausted())

@@ -8,12 +8,15 @@ import { MemoryShares } from '../base/memory-shares.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
 import type { LargeBody, ReadLarge } from './large-body.ts'
 
-const LARGEST_BYTES = 64 * 1024 * 1024
+/** The largest body of any route. */
+export const LARGEST_BYTES = 64 * 1024 * 1024
 /**
  * Bytes of large bodies received or processed at a time: three of the largest, on a small machine one. Others wait before they are read from the
  * connection.
  */
 export const LARGE_BYTES_AT_ONCE = shareBytes({ share: 0.1, least: LARGEST_BYTES, most: 3 * LARGEST_BYTES })
+/** A body that waits longer is refused: it could not be received within the time for a request (`REQUEST_TIMEOUT_MS`). */
+const WAIT_MS = MINUTE_MS
 /** An idle thread ends after this time. */
 const IDLE_MS = MINUTE_MS
 /** MiB; a body of 64 MiB in wide characters takes about half of it. A body built to need more ends the thread, not the process. */
@@ -24,15 +27,17 @@ export class LargeBodies {
   readonly #memory: MemoryShares
   readonly #pool = new ThreadPool<LargeBody, ReadLarge>({ file: null, idleMs: IDLE_MS, memory: MEMORY })
 
-  constructor(clock: Pick<Clock, 'after'>) {
-    this.#memory = new MemoryShares(clock, LARGE_BYTES_AT_ONCE, 1)
+  /** @param total bytes at a time */
+  constructor(clock: Pick<Clock, 'after'>, total = LARGE_BYTES_AT_ONCE) {
+    // A client that sends slowly holds its bytes for two minutes: it leaves the rest to others, where there is more than one body has.
+    this.#memory = new MemoryShares(clock, total, 1, { each: LARGEST_BYTES, waitMs: WAIT_MS })
   }
 
   /**
    * Waits until this much memory is free.
    * @param owner whose share it is
    * @returns a function that releases it
-   * @throws ProductError service_unavailable when that takes minutes
+   * @throws ProductError service_unavailable when that takes more than a minute
    */
   reserve(bytes: number, owner: string): Promise<() => void> {
     return this.#memory.acquire(bytes, owner)

@@ -6,9 +6,11 @@ import { after, before, describe, test } from 'node:test'
 import { Type } from 'typebox'
 import { systemClock } from '../../../src/base/clock.ts'
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../../src/http/json.ts'
-import { LARGE_BYTES_AT_ONCE, LargeBodies } from '../../../src/http/large-bodies.ts'
+import { LARGE_BYTES_AT_ONCE, LARGEST_BYTES, LargeBodies } from '../../../src/http/large-bodies.ts'
+import { REQUEST_TIMEOUT_MS } from '../../../src/http/listener.ts'
 import { BODY_LIMIT } from '../../../src/http/prepared-route.ts'
 import { type Route, route } from '../../../src/http/route.ts'
+import { ManualClock } from '../../support/clock.ts'
 import { type HttpFixture, openHttpFixture, posted, type Reply } from './http-fixture.ts'
 import { reader, Sample } from './large-sample.ts'
 
@@ -122,8 +124,8 @@ describe('a large body', () => {
 
 describe('room for large bodies', () => {
   test('is given in the order it was asked for, and comes back', async () => {
-    const bodies = new LargeBodies(systemClock)
-    const all = await bodies.reserve(LARGE_BYTES_AT_ONCE, 'first')
+    const bodies = new LargeBodies(systemClock, LARGEST_BYTES)
+    const all = await bodies.reserve(LARGEST_BYTES, 'first')
     const order: string[] = []
     const second = bodies.reserve(BODY_LIMIT, 'second').then((release) => {
       order.push('second')
@@ -133,6 +135,28 @@ describe('room for large bodies', () => {
     all()
     await second
     assert.deepEqual(order, ['first', 'second'])
+    await bodies.close()
+  })
+
+  test('is shared: bodies of one owner that come slowly leave some to others', async () => {
+    const bodies = new LargeBodies(systemClock, 1.5 * LARGEST_BYTES)
+    const release = await bodies.reserve(LARGEST_BYTES, 'slow')
+    const waiting = bodies.reserve(2 * BODY_LIMIT, 'slow')
+    const other = await bodies.reserve(LARGEST_BYTES / 2, 'other')
+    other()
+    release()
+    ;(await waiting)()
+    await bodies.close()
+  })
+
+  test('is waited for no longer than a request may take', async () => {
+    const clock = new ManualClock()
+    const bodies = new LargeBodies(clock, LARGEST_BYTES)
+    const release = await bodies.reserve(LARGEST_BYTES, 'first')
+    const refused = assert.rejects(bodies.reserve(2 * BODY_LIMIT, 'second'), { code: 'service_unavailable' })
+    clock.advance(REQUEST_TIMEOUT_MS / 2)
+    await refused
+    release()
     await bodies.close()
   })
 
