@@ -212,6 +212,15 @@ const READING: Case[] = [
     ],
   },
   {
+    name: 'gives the UIDs of all messages by FETCH, in another order',
+    script: fetch('* 3 FETCH (UID 9)', '* 1 FETCH (UID 4)', '* 2 FETCH (UID 5)', '* 2 FETCH (UID 5)'),
+    call: (account) => account.fetchedUids(),
+    gives: [
+      [4, 5],
+      [9, 9],
+    ],
+  },
+  {
     name: 'gives UIDs that are none',
     script: { ...answer('UID SEARCH', '* SEARCH 0 2 x -3 NIL'), capability: 'UIDPLUS' },
     call: (account) => account.uids(),
