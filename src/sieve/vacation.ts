@@ -54,6 +54,16 @@ export function vacationIds({ handle, days }: ScriptVacation, senders: readonly 
   return senders.map((sender) => ({ id: digest(`vacation ${handle} ${sender}`), seconds: days * 86_400 }))
 }
 
+/** Replies of scripts to one sender in a day. */
+export const REPLIES_PER_DAY = 10
+
+/** Ids of the replies that scripts may send to the senders of a message in a day, as {@link vacationIds}: each is used once. */
+export function replyPlaces(senders: readonly string[]) {
+  return Array.from({ length: REPLIES_PER_DAY }, (_, place) =>
+    senders.map((sender) => ({ id: digest(`vacation reply ${place} ${sender}`), seconds: 86_400 })),
+  )
+}
+
 /** `Ana <ana@shop.example>` as well, as editors write it. */
 function addressIn(text: string): string {
   return /<([^<>]*)>\s*$/.exec(text)?.[1] ?? text.trim()

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, beforeEach, describe, test } from 'node:test'
 import { decodeHeader } from '../../src/mime/decode.ts'
 import { bounceAddress } from '../../src/outbound/model/envelope-sender.ts'
+import { REPLIES_PER_DAY } from '../../src/sieve/vacation.ts'
 import { SENDERS_MAX } from '../../src/store/mailbox/vacations.ts'
 import { data, etagOf, failure, issues, receiveRaw } from '../api/expect.ts'
 import { AgentClient, EASY_WORK } from '../support/agents.ts'
@@ -72,6 +73,15 @@ async function arrives({ from = BOB, mailFrom = from, to, rcptTo = ana.email, su
   ]
   await receiveRaw(appliance, { from: mailFrom, to: rcptTo, content: `${lines.join('\r\n')}\r\n\r\nHello\r\n` })
   await appliance.settle()
+}
+
+/** Ana has answered as many senders as are remembered. */
+async function fillSenders(): Promise<void> {
+  await appliance.app.db.write((tx) => {
+    const row = tx.get<{ n: number }>('SELECT n FROM accounts WHERE mailbox_id = ?', [ana.id])
+    for (let n = 0; n < SENDERS_MAX; n++)
+      tx.insert('vacation_senders', { account: row!.n, sender: `s${n}`, answered_at: clock.now() })
+  })
 }
 
 /** Messages sent since the test began. */
@@ -225,6 +235,21 @@ describe('vacation in a script', () => {
     assert.match(remote.messages[2]!.bytes.toString(), /Back on Monday\./)
   })
 
+  test('answers one sender ten times a day at most, however its text varies, and as many senders as the setting', async () => {
+    const subject = '$' + '{1}'
+    await activate(
+      `require ["vacation", "variables"];\nif header :matches "Subject" "*" { vacation :days 1 "${subject}: I am away."; }`,
+    )
+    for (let n = 0; n <= REPLIES_PER_DAY; n++) await arrives({ subject: `Number ${n}` })
+    assert.equal(answers().length, REPLIES_PER_DAY)
+    clock.leap(DAY_MS + HOUR_MS)
+    await arrives({ subject: 'The next day' })
+    assert.equal(answers().length, REPLIES_PER_DAY + 1)
+    await fillSenders()
+    await arrives({ from: 'one-more@customer.example' })
+    assert.equal(answers().length, REPLIES_PER_DAY + 1)
+  })
+
   test('answers as Nextcloud and SOGo write it: in a time, from an alias, for further addresses, with MIME', async () => {
     const desk = `desk${made}@shop.test`
     data(await appliance.call('POST', `/mailboxes/${ana.id}/aliases`, team.key, { email: desk }), 201)
@@ -374,13 +399,7 @@ describe('no response is sent', () => {
   test('to a suppressed address, nor above the limit of responses', async () => {
     data(await appliance.call('POST', '/suppressions', team.key, { email: BOB }), 201)
     await arrives()
-    await appliance.app.db.write((tx) => {
-      const row = tx.get<{ n: number }>('SELECT n FROM accounts WHERE mailbox_id = ?', [ana.id])
-      for (let n = 0; n < SENDERS_MAX; n++) {
-        const sender = { account: row!.n, sender: `s${n}`, answered_at: clock.now() }
-        tx.insert('vacation_senders', sender)
-      }
-    })
+    await fillSenders()
     await arrives({ from: 'one-more@customer.example' })
     assert.deepEqual(answers(), [])
   })

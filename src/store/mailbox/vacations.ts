@@ -7,7 +7,7 @@ import { answerAddress, namedIn, senderKeys } from '../../mime/auto-reply.ts'
 import { untagged } from '../../mime/local-part.ts'
 import { clean } from '../../mime/one-line.ts'
 import type { ScriptVacation } from '../../sieve/script.ts'
-import { vacationIds } from '../../sieve/vacation.ts'
+import { replyPlaces, vacationIds } from '../../sieve/vacation.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { Account } from '../rows/records.ts'
 import type { DeliveryResult, DeliveryTarget, IncomingMessage } from './delivery.ts'
@@ -253,9 +253,15 @@ export class Vacations {
   ): boolean {
     if (vacation === undefined) return this.#recordSender(tx, account, { message, at })
     const { scriptIds } = this.#deps
-    const ids = vacationIds(vacation, senderKeys(message.mailFrom, message.inspection))
+    const senders = senderKeys(message.mailFrom, message.inspection)
+    const ids = vacationIds(vacation, senders)
     if (ids.some(({ id }) => scriptIds.has(tx, account, id, at))) return false
-    scriptIds.record(tx, account, ids, at)
+    // A text with variables is another reply to each message.
+    const places = replyPlaces(senders)
+    const place = places.find((one) => !one.some(({ id }) => scriptIds.has(tx, account, id, at)))
+    if (place === undefined || !this.#hasRoom(tx, account)) return false
+    this.#noteSender(tx, account, senders, at)
+    scriptIds.record(tx, account, [...ids, ...place], at)
     return true
   }
 
@@ -267,12 +273,20 @@ export class Vacations {
       `SELECT 1 AS known FROM vacation_senders WHERE account = ? AND sender IN (${list}) AND answered_at > ?`,
       [account.n, ...keys, now - REPLY_INTERVAL_MS],
     )
-    if (recent !== undefined) return false
+    if (recent !== undefined || !this.#hasRoom(tx, account)) return false
+    this.#noteSender(tx, account, keys, now)
+    return true
+  }
+
+  #hasRoom(tx: Tx, account: Account): boolean {
     const row = tx.get<{ count: number }>(
       'SELECT count(*) AS count FROM (SELECT 1 FROM vacation_senders WHERE account = ? LIMIT ?)',
       [account.n, SENDERS_MAX],
     )
-    if (row!.count >= SENDERS_MAX) return false
+    return row!.count < SENDERS_MAX
+  }
+
+  #noteSender(tx: Tx, account: Account, keys: readonly string[], now: number): void {
     for (const key of keys) {
       tx.run(
         `INSERT INTO vacation_senders (account, sender, answered_at) VALUES (?, ?, ?)
@@ -280,7 +294,6 @@ export class Vacations {
         [account.n, key, now],
       )
     }
-    return true
   }
 }
 
