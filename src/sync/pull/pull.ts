@@ -57,6 +57,8 @@ export class Pull {
     for (const { folder } of looks) {
       if (await this.#isMiscounted(folder)) {
         const look = await lookAt(this.#session, this.#map, folder, true)
+        // It may have been numbered again meanwhile.
+        if (look.older !== null) this.#older.set(folder.n, look.older)
         await this.#takeFresh(look.folder, look.fresh)
         hasGone ||= look.hasGone
       }
