@@ -137,9 +137,11 @@ test('the table of commands in docs/operations.md is complete', async () => {
 
 test('the sample of doctor in docs/operations.md', () => {
   const sample = blocksOf(readText('docs/operations.md')).find(({ text }) => /^ {2}ok {4}/.test(text))!
-  const sentences = sample.text.split('\n').map((line) => line.trim().replace(/^(?:ok|warn) +[a-z]+: /, ''))
+  const sentences = sample.text
+    .split('\n')
+    .map((line) => line.trim().replace(/^(?:(?:ok|warn) +[A-Z][a-z ]+: |\$ )/, ''))
   for (const sentence of sentences.filter((one) => one !== '')) {
-    assert.ok(literals.has(sentence) || literals.has(sentence.replace(/\d+/, `\${}`)), sentence)
+    assert.ok(literals.has(sentence) || literals.has(sentence.replace(/\d[\d.]*(?: [kMG]B)?/, `\${}`)), sentence)
   }
 })
 

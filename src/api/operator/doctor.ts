@@ -5,6 +5,7 @@ import { isoTime } from '../../base/clock.ts'
 import { route } from '../../http/route.ts'
 import { Default, Nullable, Words } from '../../http/schema.ts'
 import type { Examination } from '../../maintenance/doctor/doctor.ts'
+import { CHECKS, pageOf, REMEDY_PAGES } from '../../maintenance/doctor/finding.ts'
 import { record } from '../schemas/record.ts'
 import { TimeOrNull } from '../schemas/time.ts'
 
@@ -20,9 +21,12 @@ const Health = record('ApplianceHealth', 'What the checks found.', {
       check: Type.String({
         description: 'What was checked, such as `disk`, `tls` or `domain`; several findings may share it.',
       }),
+      title: Type.String({ description: 'The check in words, such as `Certificate`.' }),
       status: Words(['ok', 'warn', 'fail']),
       sentence: Type.String({ description: 'What was found, in one sentence.' }),
       remedy: Nullable(Type.String({ description: 'What to do; null when there is nothing to do.' })),
+      command: Nullable(Type.String({ description: 'The command that mends it or shows more; null without one.' })),
+      page: Nullable(Words([...REMEDY_PAGES], 'The page of the operator on which it is mended; null without one.')),
     }),
   ),
 })
@@ -81,8 +85,10 @@ const runDoctor = route({
 })
 
 function presentHealth(last: Examination | null): Static<typeof Health> {
-  const findings = (last?.findings ?? []).map(({ check, level, says, do: remedy }) => {
-    return { check, status: level, sentence: says, remedy }
+  const findings = (last?.findings ?? []).map((finding) => {
+    const { check, level, says, do: remedy, command } = finding
+    const { title } = CHECKS[check]
+    return { check, title, status: level, sentence: says, remedy, command, page: pageOf(finding) }
   })
   const count = (status: string) => findings.filter((one) => one.status === status).length
   const counts = { ok: count('ok'), warn: count('warn'), fail: count('fail') }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { storageError } from '../../base/storage-error.ts'
 import { applianceChecks, machineChecks, portChecks } from '../../maintenance/doctor/checks.ts'
 import { checkDatabases } from '../../maintenance/doctor/deep.ts'
-import { type Finding, failing, type Level } from '../../maintenance/doctor/finding.ts'
+import { CHECKS, type Finding, failing, type Level } from '../../maintenance/doctor/finding.ts'
 import { checkFolder } from '../../maintenance/doctor/machine.ts'
 import type { Call, Command } from '../frame/command.ts'
 
@@ -56,6 +56,7 @@ function openFinding(error: unknown): Finding {
   return failing('open', says, 'Correct this, then run mailstead doctor again.')
 }
 
-function linesOf({ level, check, says, do: advice }: Finding): string[] {
-  return [`${MARKS[level]}${check}: ${says}`, ...(advice === null ? [] : [`${INDENT}${advice}`])]
+function linesOf({ level, check, says, do: advice, command }: Finding): string[] {
+  const remedy = [advice, command === null ? null : `$ ${command}`].filter((line) => line !== null)
+  return [`${MARKS[level]}${CHECKS[check].title}: ${says}`, ...remedy.map((line) => `${INDENT}${line}`)]
 }

@@ -22,6 +22,7 @@ export function accountFindings(troubled: readonly Provider[], working: number, 
     return finding === null ? [] : [finding]
   })
   if (findings.length === 0) {
+    if (working === 0) return [fine('account', 'No team has a sending account.')]
     const many = `${working} sending ${working === 1 ? 'account takes' : 'accounts take'} messages`
     return [fine('account', `${many}; none has a problem.`)]
   }
@@ -33,12 +34,12 @@ export function accountFindings(troubled: readonly Provider[], working: number, 
 
 function accountFinding({ id, teamId, name, status, statusReason, updatedAt }: Provider, now: number): Finding | null {
   const who = `The sending account ${name} (${id}) of ${teamId}`
-  const test = `POST /providers/${id}/test`
+  const test = `mailstead provider test ${id}`
   if (status === 'error') {
     const why = (statusReason ?? 'the reason is not known').replace(/\.$/, '')
     const says = `${who} takes no messages: ${why}.`
-    return warning('account', says, `Correct its settings or reconnect it, then test it: ${test}`)
+    return warning('account', says, 'Correct its settings or reconnect it, then test it.', test)
   }
   if (now - updatedAt < UNCHECKED_MS) return null
-  return warning('account', `${who} has not been checked yet.`, `Check that the appliance runs, then: ${test}`)
+  return warning('account', `${who} has not been checked yet.`, 'Check that the appliance runs, then test it.', test)
 }

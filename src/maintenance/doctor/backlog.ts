@@ -21,8 +21,9 @@ export function queueFinding(waiting: number, late: number): Finding {
   const many = `${waiting} ${waiting === 1 ? 'delivery' : 'deliveries'} queued`
   if (late < LATE_MS) return fine('queue', `${many}, none overdue.`)
   const says = `${many}; the oldest has been due for ${Math.floor(late / MINUTE_MS)} minutes.`
-  const advice = 'See mailstead queue list and the log; held messages of suspended teams count too.'
-  return late < STUCK_MS ? warning('queue', says, advice) : failing('queue', says, advice)
+  const advice = 'Look at the last answers in the queue, and at the log; held messages of suspended teams count too.'
+  const command = 'mailstead queue list'
+  return late < STUCK_MS ? warning('queue', says, advice, command) : failing('queue', says, advice, command)
 }
 
 /** @param late how long the oldest webhook delivery has been due, in ms */

@@ -8,8 +8,10 @@ import type { DoctorDeps } from './deps.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 
 const CHECK = 'backup'
-const HOW =
-  'Choose times and a rule for old ones in the console (Operator, Backups), or with mailstead backups --at 03:15.'
+const HOW = 'Choose times, and a rule for old ones.'
+const SCHEDULE = 'mailstead backups --at 03:15'
+const LOOK = 'Look at the last attempt, or make one now.'
+const LIST = 'mailstead backups'
 
 export async function checkBackups({
   config,
@@ -23,31 +25,25 @@ export async function checkBackups({
     const lastGood = await folder.lastGood(now)
     const [newest] = (await folder.list()).filter(({ isOwn, status }) => isOwn && status === 'complete')
     const findings: Finding[] = []
+    const how: [string, string] = times.length === 0 ? [HOW, SCHEDULE] : [LOOK, LIST]
     if (lastGood === null) {
       const says = 'There is no backup of this server.'
-      findings.push(
-        warning(
-          CHECK,
-          says,
-          times.length === 0 ? HOW : 'Look at the last attempt (Operator, Backups), or run mailstead backup <file>.',
-        ),
-      )
+      findings.push(warning(CHECK, says, ...how))
     } else if (isLate({ times, lastGood, hasFailed: false, now })) {
       const says = `The last good backup is of ${new Date(lastGood.at).toISOString()}: ${lastGood.file}.`
-      findings.push(
-        failing(
-          CHECK,
-          says,
-          times.length === 0 ? HOW : 'Look at the last attempt (Operator, Backups), or run mailstead backup <file>.',
-        ),
-      )
+      findings.push(failing(CHECK, says, ...how))
     } else if (times.length === 0) {
-      findings.push(warning(CHECK, 'No backups are scheduled.', HOW))
+      findings.push(warning(CHECK, 'No backups are scheduled.', HOW, SCHEDULE))
     }
     if (newest?.damage != null) {
       const says = `The newest backup has damaged contents: ${newest.damage}`
       findings.push(
-        failing(CHECK, says, 'Keep the older backups, none is deleted now, and run mailstead doctor --deep.'),
+        failing(
+          CHECK,
+          says,
+          'Keep the older backups, none is deleted now, and read both databases from end to end.',
+          'mailstead doctor --deep',
+        ),
       )
     }
     if (lastGood?.file.startsWith(`${folder.path}/`) && (await folder.disk()).isDataDisk) {

@@ -14,7 +14,7 @@ import { checkClockGuard } from './clock-guard.ts'
 import { checkContents } from './contents.ts'
 import type { DoctorDeps } from './deps.ts'
 import { checkDomains, documentNames } from './domains.ts'
-import { type Finding, warning } from './finding.ts'
+import { type CheckName, type Finding, warning } from './finding.ts'
 import { checkCertificate, checkClock, checkDisk } from './machine.ts'
 import { checkHosts } from './mail-host.ts'
 import { checkInboundPort, checkOutboundPort, notTried } from './outside.ts'
@@ -23,7 +23,7 @@ import { checkSettings } from './settings.ts'
 import { checkSmtp } from './smtp-port.ts'
 
 /** Runs a group of checks; may bound its time. */
-export type RunChecks = (group: string, work: () => Promise<Finding[]>) => Promise<Finding[]>
+export type RunChecks = (group: CheckName, work: () => Promise<Finding[]>) => Promise<Finding[]>
 
 /** Longest time of one group of checks that need the network, ms. */
 export const GROUP_MS = 20_000

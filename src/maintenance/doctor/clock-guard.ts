@@ -9,5 +9,5 @@ export function checkClockGuard({ guard }: Pick<DoctorDeps, 'guard'>): Finding {
     return fine('clock_jump', 'The clock agrees with what was last seen; retention and expiry run.')
   const advice =
     'Set the clock, or run mailstead clock accept if it is right (for example when the appliance was off that long).'
-  return warning('clock_jump', complaint, advice)
+  return warning('clock_jump', complaint, advice, 'mailstead clock accept')
 }

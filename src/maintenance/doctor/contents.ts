@@ -2,7 +2,7 @@
 
 import { type Damage, damageCount, damageLines, damageOf } from '../damage.ts'
 import type { DoctorDeps } from './deps.ts'
-import { type Finding, failing, fine } from './finding.ts'
+import { type CheckName, type Finding, failing, fine } from './finding.ts'
 
 /** Contents that are read again at most. */
 const REVIEWED_MAX = 200
@@ -24,7 +24,7 @@ export async function checkContents({ store, db }: Pick<DoctorDeps, 'store' | 'd
 }
 
 /** The finding that names them. */
-export function damagedContents(check: string, { contents, names }: Damage): Finding {
+export function damagedContents(check: CheckName, { contents, names }: Damage): Finding {
   const lines = damageLines({ contents, names: names.slice(0, NAMED_MAX) })
   return failing(
     check,

@@ -67,7 +67,7 @@ async function checkDomain({ directory }: DomainDeps, domain: Domain): Promise<F
     .map(({ record, required, name: at, expected, found }) => {
       const seen = found.length === 0 ? 'nothing was found' : `found: ${found[0]}`
       const says = `${name}: the ${record} record at ${at} is wrong; ${seen}.`
-      return (required ? failing : warning)('domain', says, `Set it to: ${expected}`)
+      return (required ? failing : warning)('domain', says, `Set it to: ${expected}`, `mailstead domain verify ${name}`)
     })
   const found = missing.length > 0 ? missing : [fine('domain', `${name} has all its records.`)]
   return [...found, ...clientFindings(name, clientChecks)]
@@ -80,5 +80,7 @@ export function clientFindings(name: string, checks: readonly ClientRecordCheck[
   if (wrong.length === 0) return [fine('client_dns', `${name} has the records for mail programs.`)]
   const names = wrong.map((one) => (one.found.length === 0 ? one.name : `${one.name} (found: ${one.found[0]})`))
   const says = `${name}: ${wrong.length} of ${checks.length} records for mail programs are missing or wrong: ${names.join(', ')}.`
-  return [warning('client_dns', says, `They are recommended. See mailstead domain verify ${name}`)]
+  return [
+    warning('client_dns', says, 'They are recommended. The command lists them.', `mailstead domain verify ${name}`),
+  ]
 }

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
 import { freeInodes, INODES_LOW } from '../../base/free-inodes.ts'
 import { RESTORING } from '../../config/data-folder.ts'
+import { sizeText } from '../backup/size-text.ts'
 import { type Finding, failing, fine, warning } from './finding.ts'
 
 const MIB = 2 ** 20
@@ -48,7 +49,7 @@ export async function checkDisk(dataDir: string): Promise<Finding[]> {
 
 /** @param free bytes this user may still write */
 export function freeSpaceFinding(free: number): Finding {
-  const says = `${Math.floor(free / MIB)} MiB are free for the data folder.`
+  const says = `${sizeText(free)} are free for the data folder.`
   const advice = 'Free some space, or move the data folder to a larger disk: without space no message is accepted.'
   if (free < FREE_FAIL_BYTES) return failing('disk', says, advice)
   return free < FREE_WARN_BYTES ? warning('disk', says, advice) : fine('disk', says)

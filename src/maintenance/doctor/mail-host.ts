@@ -5,7 +5,7 @@ import type { Resolver } from '../../base/resolver.ts'
 import { hostRecords, type ZoneRecord } from '../../directory/domains/dns-records.ts'
 import { bounceDomain, isReserved } from '../../directory/names/domain-name.ts'
 import { reverseName } from '../../net/reverse-name.ts'
-import { type Finding, failing, fine, warning } from './finding.ts'
+import { type CheckName, type Finding, failing, fine, warning } from './finding.ts'
 
 /** Addresses of one host whose names are asked for. */
 export const ADDRESSES_MAX = 8
@@ -76,7 +76,7 @@ async function checkReverseDns(resolver: Resolver, host: string, address: string
   return warning('reverse_dns', says, advice)
 }
 
-function unasked(check: string, name: string): Finding {
+function unasked(check: CheckName, name: string): Finding {
   const says = `No name server answered for ${name}.`
   return warning(check, says, 'Check the network and DNS_SERVERS, then run mailstead doctor again.')
 }

@@ -21,14 +21,14 @@ export function checkRemotes({ sync, clock }: Pick<DoctorDeps, 'sync' | 'clock'>
 function remoteFindings(troubled: readonly RemoteAccount[], total: number, now: number): Finding[] {
   const findings = troubled.filter((one) => isInTrouble(one, now)).map(findingOf)
   if (findings.length === 0) {
-    return [fine('outside account', `${total} outside ${total === 1 ? 'account' : 'accounts'}; none has a problem.`)]
+    return [fine('outside_account', `${total} outside ${total === 1 ? 'account' : 'accounts'}; none has a problem.`)]
   }
   const more = findings.length - NAMED_MAX
   if (more <= 0) return findings
   const says = `${more} more outside ${more === 1 ? 'account has' : 'accounts have'} a problem.`
   return [
     ...findings.slice(0, NAMED_MAX),
-    warning('outside account', says, 'See mailstead remote list --status error.'),
+    warning('outside_account', says, 'Look at the others, too.', 'mailstead remote list --status error'),
   ]
 }
 
@@ -46,10 +46,10 @@ function findingOf(account: RemoteAccount): Finding {
     const { side, removal } = held
     const says = `${who} holds back the removal of ${removal.messages} messages${side === 'server' ? ' at the server' : ''}.`
     const more = side === 'server' ? ' --at server' : ''
-    const cure = `To let it happen: mailstead remote confirm-removal ${id}${more}; to put the messages back: mailstead remote undo-removal ${id}${more}`
-    return warning('outside account', says, cure)
+    const cure = `Confirm it, or put the messages back: mailstead remote undo-removal ${id}${more}`
+    return warning('outside_account', says, cure, `mailstead remote confirm-removal ${id}${more}`)
   }
   const why = (statusReason ?? 'the reason is not known').replace(/\.$/, '')
   const says = status === 'error' ? `${who} has stopped: ${why}.` : `${who} has not been reached for hours: ${why}.`
-  return warning('outside account', says, `Correct its settings, then: mailstead remote resume ${id}`)
+  return warning('outside_account', says, 'Correct its settings, then resume it.', `mailstead remote resume ${id}`)
 }

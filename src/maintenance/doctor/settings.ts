@@ -22,7 +22,15 @@ function checkNames(config: Config): Finding[] {
   const host = config.MAIL_HOSTS[0]!
   if (isReserved(host)) {
     const says = `The mail host is ${host}, which does not exist in public DNS.`
-    return [warning('settings', says, 'Set MAIL_HOSTS to the public name of this machine; until then this is a trial.')]
+    const advice = 'Set MAIL_HOSTS to the public name of this machine; until then this is a trial.'
+    return [
+      warning(
+        'settings',
+        says,
+        advice,
+        'mailstead server name --set mail.example.com --origin https://mail.example.com',
+      ),
+    ]
   }
   const findings: Finding[] = []
   for (const name of ['APP_ORIGIN', 'SEND_ORIGIN'] as const) {

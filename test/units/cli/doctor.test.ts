@@ -178,7 +178,7 @@ describe('sending accounts', () => {
     assert.equal(finding!.level, 'warn')
     const why = String(status_reason).replace(/\.$/, '')
     assert.equal(finding!.says, `The sending account Relay (${id}) of ${team.id} takes no messages: ${why}.`)
-    assert.match(finding!.do!, new RegExp(`POST /providers/${id}/test`))
+    assert.equal(finding!.command, `mailstead provider test ${id}`)
     await appliance.call('DELETE', `/providers/${id}`, team.key)
     assert.deepEqual(levels(await look(), 'account'), ['ok'])
   })

@@ -3,7 +3,8 @@
 import { operatorApi, take } from '../api/client.ts'
 import type { Finding, Health } from '../api/operator.ts'
 import { refresh, useAction, useQuery } from '../live/query.ts'
-import { Button } from '../parts/button.tsx'
+import { Button, ButtonLink } from '../parts/button.tsx'
+import { CodeValue } from '../parts/copy.tsx'
 import { FilterBar, FilterMenu, useFilters } from '../parts/filters.tsx'
 import { Icon, SIGNS } from '../parts/icon.tsx'
 import { Badge, Time } from '../parts/marks.tsx'
@@ -12,6 +13,7 @@ import { Empty, ErrorCard, Skeleton } from '../parts/quiet.tsx'
 import { ServerText } from '../parts/server-text.tsx'
 import { operator } from '../words/en/operator.ts'
 import { Certificates } from './certificates.tsx'
+import { operatorHref } from './pages.ts'
 
 const words = operator.doctor
 const TONES = { ok: 'good', warn: 'warn', fail: 'danger' } as const
@@ -68,6 +70,20 @@ export function Doctor() {
 
 const CHOICES = ORDER.map((value) => ({ value, label: words.statuses[value] }))
 
+/** What mends it: the page with the button, and the command for the machine. */
+function Remedy({ command, page }: Pick<Finding, 'command' | 'page'>) {
+  return (
+    <p class="row wrap remedy">
+      {page !== null && (
+        <ButtonLink size="short" href={operatorHref(page)}>
+          {words.open(operator.pages[page])}
+        </ButtonLink>
+      )}
+      {command !== null && <CodeValue text={command} what={words.commandOf} />}
+    </p>
+  )
+}
+
 function CheckedAt({ health: { checked_at, outside } }: { health: Health }) {
   return (
     <>
@@ -86,11 +102,13 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
   const sorted = [...findings].sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
   return (
     <ul class="card findings" aria-label={words.list}>
-      {sorted.map(({ check, status, sentence, remedy }) => (
+      {sorted.map(({ check, title, status, sentence, remedy, command, page }) => (
         <li key={`${check} ${sentence}`} class="finding">
           <Icon name={SIGNS[TONES[status]]} tone={TONES[status]} />
           <span class="hidden-word">{words.statuses[status]}</span>
-          <code class="soft">{check}</code>
+          <span class="soft">
+            <ServerText>{title}</ServerText>
+          </span>
           <div>
             <p class={status === 'ok' ? '' : 'strong'}>
               <ServerText>{sentence}</ServerText>
@@ -100,6 +118,7 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
                 <ServerText>{remedy}</ServerText>
               </p>
             )}
+            {(command !== null || page !== null) && <Remedy command={command} page={page} />}
           </div>
         </li>
       ))}

@@ -38,6 +38,8 @@ export const operator = {
     empty: 'Run them: they say what is wrong and what to do. It takes up to a minute when DNS does not answer.',
     noneOfThese: 'No check has this result',
     list: 'Checks',
+    open: (page: string) => `Open ${page}`,
+    commandOf: 'command',
   },
   certificates: {
     title: 'Certificates',
