@@ -152,7 +152,12 @@ function Reach() {
       {run.error !== null && <ErrorCard error={run.error} />}
       <ul class="card findings">
         {(Object.keys(words.areas) as Area[]).map((area) => (
-          <AreaLine key={area} area={area} findings={findings.filter(({ check }) => CHECKS[area].includes(check))} />
+          <AreaLine
+            key={area}
+            area={area}
+            isChecked={findings.length > 0}
+            findings={findings.filter(({ check }) => CHECKS[area].includes(check))}
+          />
         ))}
       </ul>
     </section>
@@ -170,19 +175,34 @@ function countsOf(findings: readonly Finding[]): Record<(typeof ORDER)[number], 
 }
 
 /** One line for each area: its worst finding, with what to do. */
-function AreaLine({ area, findings }: { area: Area; findings: readonly Finding[] }) {
+interface AreaProps {
+  area: Area
+  /** The checks have ended. */
+  isChecked: boolean
+  findings: readonly Finding[]
+}
+
+function AreaLine({ area, isChecked, findings }: AreaProps) {
+  const isSkipped = isChecked && findings.length === 0
   const worst = worstOf(findings)
   const shown = findings.filter(({ status }) => status === worst)
   return (
     <li class="finding area">
-      {worst === undefined ? <span class="spinner" /> : <Icon name={SIGNS[TONES[worst]]} tone={TONES[worst]} />}
+      {isSkipped ? (
+        <Icon name="info" />
+      ) : worst === undefined ? (
+        <span class="spinner" />
+      ) : (
+        <Icon name={SIGNS[TONES[worst]]} tone={TONES[worst]} />
+      )}
       <div>
         <p class="row">
           <b>{words.areas[area]}</b>
           <span class={`end ${worst === undefined ? 'soft' : TONES[worst]}`}>
-            {worst === undefined ? words.checking : words.levels[worst]}
+            {isSkipped ? words.notChecked : worst === undefined ? words.checking : words.levels[worst]}
           </span>
         </p>
+        {isSkipped && <p class="soft">{words.nameFirst}</p>}
         {shown.map(({ sentence, remedy }) => (
           <p key={sentence} class="soft">
             <ServerText>{[sentence, remedy].filter(Boolean).join(' ')}</ServerText>

@@ -31,6 +31,8 @@ export const firstRun = {
     reach: 'What it can reach',
     again: 'Check again',
     checking: 'Checking',
+    notChecked: 'Not checked',
+    nameFirst: 'It is checked once this server has a name.',
     counts: ({ ok, warn, fail }: { ok: number; warn: number; fail: number }) =>
       `${ok} ready, ${warn} to fix, ${fail} blocked`,
     levels: { ok: 'Ready', warn: 'Better fixed', fail: 'Blocked' },
