@@ -44,6 +44,7 @@ import { inboundLogs } from './management/inbound-logs.ts'
 import { mailboxAliases } from './management/mailbox-aliases.ts'
 import { mailboxKeys } from './management/mailbox-keys.ts'
 import { mailboxPeople } from './management/mailbox-people.ts'
+import { mailboxVacation } from './management/mailbox-vacation.ts'
 import { mailboxes } from './management/mailboxes.ts'
 import { memberAccess } from './management/member-access.ts'
 import { memberCredentials } from './management/member-credentials.ts'
@@ -89,6 +90,7 @@ const management = [
   ...mailboxes,
   ...deletedMailboxes,
   ...mailboxFilters,
+  ...mailboxVacation,
   ...mailboxKeys,
   ...mailboxAppPasswords,
   ...mailboxAliases,

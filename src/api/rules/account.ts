@@ -11,7 +11,7 @@ import type { Account } from '../../store/rows/records.ts'
 const PROVISIONING_RETRY_SECONDS = 10
 
 /** @throws ProductError service_unavailable while the mailbox is still being set up (docs/design/contract.md §3) */
-export function accountOf(app: Context, principal: MailboxPrincipal): Account {
+export function accountOf(app: Context, principal: Pick<MailboxPrincipal, 'mailboxId'>): Account {
   const account = app.store.accounts.byMailbox(principal.mailboxId)
   if (account !== undefined) return account
   throw new ProductError('service_unavailable', 'The mailbox is still being set up. Try again in a few seconds.', {
