@@ -12,6 +12,27 @@ const STORED =
 
 export const addressStories: readonly Story[] = [
   {
+    name: 'the out-of-office answer of any mailbox is two clicks from the list of mailboxes',
+    async run(web) {
+      const { appliance, team } = web
+      const box = await team.mailbox('rita@harbour.test')
+      const tab = await web.open(web.owner)
+      const { page } = tab
+      await tab.goTo(`/console/${team.id}/mailboxes?q=rita`)
+      await page.getByRole('link', { name: 'rita@harbour.test' }).click()
+      await page.getByRole('link', { name: 'Out of office' }).click()
+      await page.getByLabel('Answer messages while I am away').check()
+      await page.getByLabel('Text').fill('Rita is back on Monday.')
+      await page.getByRole('button', { name: 'Save answer' }).click()
+      await page.getByText('Answer saved').waitFor()
+      const { data } = (await appliance.get('/mailbox/vacation-response', box.key)).body
+      assert.deepEqual([data.is_enabled, data.text_body], [true, 'Rita is back on Monday.'])
+      await tab.checkLooks('the answer of a mailbox')
+      tab.hasNoComplaints('the answer of a mailbox')
+      await tab.close()
+    },
+  },
+  {
     name: 'a new mailbox is made at any of more domains than a list shows',
     async run(web) {
       const team = await web.appliance.team('Many domains')

@@ -40,6 +40,42 @@ export const outsideStories: readonly Story[] = [
     },
   },
   {
+    name: 'a mailbox collects from an outside account, says how it is, and stops',
+    async run(web) {
+      const tab = await web.open(web.owner)
+      const { page } = tab
+      await tab.goTo(`/console/${web.ids.team}/mailboxes/${web.ids.mailbox}`)
+      await page.getByRole('link', { name: 'Collects from' }).click()
+      await page.getByText('It collects from no account').waitFor()
+      await tab.checkLooks('a mailbox that collects from no account')
+      await page.getByRole('button', { name: 'Collect from an account' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Address of the account').fill('old.ana@elsewhere.example')
+      await dialog.getByRole('button', { name: 'Find its servers' }).click()
+      await dialog.getByLabel('Password').fill('very secret words')
+      await dialog.getByLabel('IMAP server').fill('imap.elsewhere.example')
+      await dialog.getByLabel('Only messages since').fill('2029-12-24')
+      await tab.check('the form of an account to collect from', 'dialog')
+      await dialog.getByRole('button', { name: 'Collect from an account' }).click()
+      await page.getByRole('heading', { name: 'old.ana@elsewhere.example' }).waitFor()
+      const { accounts } = web.appliance.app.sync
+      const list = () =>
+        accounts.list(web.ids.team, { mailboxId: web.ids.mailbox, mode: 'collect', limit: 10, after: null }).items
+      const [account] = list()
+      assert.deepEqual([account!.email, account!.mode], ['old.ana@elsewhere.example', 'collect'])
+      assert.ok(Math.abs(account!.since! - Date.parse('2029-12-24T00:00Z')) <= 14 * 3_600_000)
+      await web.appliance.settle()
+      await page.getByRole('button', { name: 'Stop collecting from old.ana@elsewhere.example' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Stop collecting' }).click()
+      await page.getByText('It collects from no account').waitFor()
+      assert.deepEqual(list(), [])
+      // The stream may tell of the end before the page has its answer.
+      tab.forgive(/404.*remote-accounts/)
+      tab.hasNoComplaints('collecting')
+      await tab.close()
+    },
+  },
+  {
     name: 'messages that were removed at the other side are kept and put back, or restored after the removal',
     async run(web) {
       const { id, mailboxId } = await attached(web, 'eva@elsewhere.example')

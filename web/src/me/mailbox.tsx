@@ -6,6 +6,7 @@ import { apiAs, take } from '../api/client.ts'
 import type { OwnMailbox } from '../api/types.ts'
 import { size } from '../base/numbers.ts'
 import { useQuery } from '../live/query.ts'
+import { Away } from '../panels/away.tsx'
 import { Forwards } from '../panels/forwards.tsx'
 import { MailPrograms } from '../panels/mail-programs.tsx'
 import { MailboxFilter } from '../panels/mailbox-filter.tsx'
@@ -15,7 +16,6 @@ import { Badge, Bar, ToneLine } from '../parts/marks.tsx'
 import { Page, Section, Tabs, tabOf } from '../parts/page.tsx'
 import { mailboxes as shared } from '../words/en/mailboxes.ts'
 import { ownMailbox as words } from '../words/en/own-mailbox.ts'
-import { Away } from './away.tsx'
 import { NoOwnWay } from './first-passkey.tsx'
 import { MailboxSettings } from './mailbox-settings.tsx'
 import { Scripts } from './scripts.tsx'
@@ -78,7 +78,7 @@ function TabContent({ tab, requests }: { tab: TabName; requests: MailboxRequests
           <ProgramFacts requests={requests} />
         </>
       )}
-      {tab === 'away' && <Away id={requests.id} />}
+      {tab === 'away' && <Away mailbox={requests} />}
       {tab === 'forwards' && <Forwards mailbox={requests} />}
       {tab === 'filters' && <MailboxFilter mailbox={requests} />}
       {tab === 'scripts' && <Scripts id={requests.id} />}

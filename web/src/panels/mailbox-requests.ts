@@ -10,6 +10,8 @@ import type {
   ForwardCreate,
   NewAppPassword,
   SignIn,
+  VacationResponse,
+  VacationUpdate,
 } from '../api/types.ts'
 import type { Tagged } from '../live/change.ts'
 
@@ -37,6 +39,8 @@ export interface MailboxRequests {
   removeForward(id: string): Promise<void>
   /** Addresses of which mail can be forwarded alone. */
   listAliases(): Promise<readonly string[]>
+  readVacation(): Promise<Tagged<VacationResponse>>
+  replaceVacation(response: VacationUpdate, tag: string): Promise<Tagged<VacationResponse>>
   readFilter(): Promise<Tagged<FilterState>>
   replaceFilter(filter: FilterState, tag: string): Promise<void>
 }
@@ -54,6 +58,7 @@ export function byRole(
     ...{ id, email, actor: team, mayManage: may('mailbox.admin.manage') },
     ...passwordsByRole(api, path),
     ...forwardsByRole(api, path),
+    ...vacationByRole(api, path),
     readFilter: () => takeTagged(api.GET('/mailboxes/{mailbox_id}/filters', { params: { path } })),
     replaceFilter: (body, tag) =>
       done(
@@ -63,6 +68,15 @@ export function byRole(
         }),
       ),
   }
+}
+
+function vacationByRole(api: Api, path: { mailbox_id: string }) {
+  const one = '/mailboxes/{mailbox_id}/vacation-response'
+  return {
+    readVacation: () => takeTagged(api.GET(one, { params: { path } })),
+    replaceVacation: (body: VacationUpdate, tag: string) =>
+      takeTagged(api.PUT(one, { params: { path, header: { 'If-Match': tag } }, body })),
+  } satisfies Partial<MailboxRequests>
 }
 
 function passwordsByRole(api: Api, path: { mailbox_id: string }) {
@@ -111,6 +125,9 @@ export function byGrant({ id, email }: { id: string; email: string }, mayManage:
     ...{ id, email, actor: id, mayManage },
     ...passwordsByGrant(api),
     ...forwardsByGrant(api),
+    readVacation: () => takeTagged(api.GET('/mailbox/vacation-response')),
+    replaceVacation: (body, tag) =>
+      takeTagged(api.PUT('/mailbox/vacation-response', { params: { header: { 'If-Match': tag } }, body })),
     readFilter: () => takeTagged(api.GET('/mailbox/sender-filter')),
     replaceFilter: (body, tag) =>
       done(api.PUT('/mailbox/sender-filter', { params: { header: { 'If-Match': tag } }, body })),

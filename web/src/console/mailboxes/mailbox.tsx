@@ -5,6 +5,7 @@ import { useRoute } from 'preact-iso'
 import { takeTagged } from '../../api/client.ts'
 import type { MailboxAdmin } from '../../api/types.ts'
 import { useQuery } from '../../live/query.ts'
+import { Away } from '../../panels/away.tsx'
 import { Forwards } from '../../panels/forwards.tsx'
 import { MailPrograms } from '../../panels/mail-programs.tsx'
 import { MailboxFilter } from '../../panels/mailbox-filter.tsx'
@@ -16,6 +17,7 @@ import { mailboxes as words } from '../../words/en/mailboxes.ts'
 import { outside } from '../../words/en/outside.ts'
 import { useTeam } from '../team.ts'
 import { Aliases } from './aliases.tsx'
+import { Collects } from './collects.tsx'
 import { Deleted } from './deleted.tsx'
 import { Grants } from './grants.tsx'
 import { Used } from './mailboxes.tsx'
@@ -25,7 +27,15 @@ import { Settings } from './settings.tsx'
 type TabName = keyof typeof words.tabs
 
 /** An outside account has these at its provider. */
-const HOSTED_ONLY: readonly TabName[] = ['aliases', 'filters']
+const HOSTED_ONLY: readonly TabName[] = ['aliases', 'away', 'filters', 'collects']
+
+/** The requests behind a tab, below the mailbox. */
+const PATHS: Partial<Record<TabName, string>> = {
+  aliases: 'aliases',
+  away: 'vacation-response',
+  forwards: 'forwards',
+  filters: 'filters',
+}
 
 export function Mailbox() {
   const team = useTeam()
@@ -52,9 +62,7 @@ function OpenMailbox({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string
       record={mailbox}
       curl={[
         { method: 'GET', path: `/mailboxes/${mailbox.id}` },
-        ...(tab === 'aliases' || tab === 'forwards' || tab === 'filters'
-          ? [{ method: 'GET', path: `/mailboxes/${mailbox.id}/${tab}` }]
-          : []),
+        ...(PATHS[tab] === undefined ? [] : [{ method: 'GET', path: `/mailboxes/${mailbox.id}/${PATHS[tab]}` }]),
       ]}
     >
       {mailbox.status === 'deleted' ? <Deleted mailbox={mailbox} /> : <Tabbed mailbox={mailbox} tag={tag} tab={tab} />}
@@ -81,8 +89,10 @@ function Tabbed({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string; tab
       {tab === 'programs' && <MailPrograms mailbox={requests} />}
       {tab === 'people' && <Grants mailbox={mailbox} />}
       {tab === 'aliases' && <Aliases mailbox={mailbox} />}
+      {tab === 'away' && <Away mailbox={requests} />}
       {tab === 'forwards' && <Forwards mailbox={requests} />}
       {tab === 'filters' && <MailboxFilter mailbox={requests} />}
+      {tab === 'collects' && <Collects mailbox={mailbox} />}
       {tab === 'settings' && <Settings mailbox={mailbox} tag={tag} />}
     </>
   )

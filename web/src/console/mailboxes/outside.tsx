@@ -1,4 +1,4 @@
-// The outside account that a mailbox is: its state in a sentence, how far its import is, and what can be done.
+// The outside account that a mailbox is or collects from: its state in a sentence, how far its import is, and what can be done.
 
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
@@ -181,6 +181,7 @@ function sentenceOf(account: RemoteAccount): string {
   if (status === 'active' && differences.length > 0 && held.length === 0) return words.differs
   if (status === 'active' && reason !== null && held.length === 0) return reason
   if (status === 'active' && held.length > 0) return words.waiting
+  if (status === 'active' && account.mode === 'collect') return words.upToDate
   if (status !== 'importing') return words[status]
   const { messages_done: here, messages_total: total } = progress
   return total === 0 ? words.counting : words.importing(count(here), count(total))

@@ -1,6 +1,5 @@
-// The out-of-office answer of a mailbox.
+// The out-of-office answer of a mailbox, for its owner and its team.
 
-import { apiAs, takeTagged } from '../api/client.ts'
 import type { VacationResponse } from '../api/types.ts'
 import { fieldDay, startOfFieldDay } from '../base/dates.ts'
 import type { Tagged } from '../live/change.ts'
@@ -13,12 +12,10 @@ import { Section } from '../parts/page.tsx'
 import { ErrorCard, SaveTrouble, Skeleton } from '../parts/quiet.tsx'
 import { say } from '../parts/toast.tsx'
 import { ownMailbox as words } from '../words/en/own-mailbox.ts'
+import type { MailboxRequests } from './mailbox-requests.ts'
 
-const PATH = '/mailbox/vacation-response'
 /** From midnight to a moment of the next day, also where a day is an hour longer or shorter. */
 const NEXT_DAY_MS = 36 * 3_600_000
-
-const read = (id: string) => takeTagged(apiAs(id).GET(PATH))
 
 /** What the form shows: the last day is the one before the answers end. */
 const fieldsOf = ({ is_enabled: isOn, from_date: from, to_date: to, subject, text_body: text }: VacationResponse) => ({
@@ -50,27 +47,21 @@ function bodyOf(now: VacationResponse, { isOn, from, to, subject, text }: Fields
   }
 }
 
-export function Away({ id }: { id: string }) {
-  const query = useQuery([id, 'vacation', id], () => read(id))
+export function Away({ mailbox }: { mailbox: MailboxRequests }) {
+  const query = useQuery([mailbox.actor, 'vacation', mailbox.id], mailbox.readVacation)
   if (query.failure !== null) return <ErrorCard error={query.failure} onRetry={query.refetch} />
   if (query.data === undefined) return <Skeleton rows={4} />
-  return <AwayForm id={id} seen={query.data} />
+  return <AwayForm mailbox={mailbox} seen={query.data} />
 }
 
-function AwayForm({ id, seen }: { id: string; seen: Tagged<VacationResponse> }) {
+function AwayForm({ mailbox, seen }: { mailbox: MailboxRequests; seen: Tagged<VacationResponse> }) {
   const form = useRecordForm(fieldsOf(seen.value))
   const { fields, changed } = form
   const isBackwards = fields.from !== '' && fields.to !== '' && fields.to < fields.from
   const save = useRecordSave(form, {
-    ...{ fieldsOf, seen, key: [id, 'vacation', id] as const },
-    read: () => read(id),
-    send: (tag) =>
-      takeTagged(
-        apiAs(id).PUT(PATH, {
-          params: { header: { 'If-Match': tag } },
-          body: bodyOf(seen.value, fields, changed),
-        }),
-      ),
+    ...{ fieldsOf, seen, key: [mailbox.actor, 'vacation', mailbox.id] as const },
+    read: mailbox.readVacation,
+    send: (tag) => mailbox.replaceVacation(bodyOf(seen.value, fields, changed), tag),
     onSaved: () => say(words.awaySaved),
   })
   return (
@@ -109,7 +100,12 @@ function AwayForm({ id, seen }: { id: string; seen: Tagged<VacationResponse> }) 
         />
         <SaveTrouble isOvertaken={form.isOvertaken} error={save.error} />
         <div class="row">
-          <Button kind="primary" submits isBusy={save.isBusy} isOff={!form.isChanged || isBackwards}>
+          <Button
+            kind="primary"
+            submits
+            isBusy={save.isBusy}
+            isOff={!form.isChanged || isBackwards || !mailbox.mayManage}
+          >
             {words.saveAway}
           </Button>
         </div>
