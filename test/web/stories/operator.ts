@@ -65,7 +65,7 @@ export const operatorStories: readonly Story[] = [
 ]
 
 async function chooseSchedule(page: Page): Promise<void> {
-  await page.getByText('Nothing is backed up unless').waitFor()
+  await page.getByText('No backup is made unless').waitFor()
   await page.getByRole('button', { name: 'Choose a schedule' }).click()
   const dialog = page.getByRole('dialog')
   const times = dialog.getByLabel('Times of the day, in UTC')
@@ -83,7 +83,7 @@ async function scheduleNothing(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Change', exact: true }).click()
   await page.getByLabel('Make backups every day').uncheck()
   await page.getByRole('button', { name: 'Save schedule' }).click()
-  await page.getByText('Nothing is backed up unless').waitFor()
+  await page.getByText('No backup is made unless').waitFor()
 }
 
 async function manageTeam(web: WebAppliance): Promise<void> {

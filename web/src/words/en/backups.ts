@@ -42,7 +42,7 @@ export const backups = {
   fixed: 'The environment or the settings file has the schedule: change it there.',
   late: 'The last good backup is too old. The rows below say why; correct it, or back up now.',
   neverGood: 'No backup could be made yet. The row below says why.',
-  unscheduled: 'Nothing is backed up unless somebody presses the button.',
+  unscheduled: 'No backup is made unless you press the button.',
   planTitle: 'When are backups made?',
   everyDay: 'Make backups every day',
   at: 'Times of the day, in UTC',
