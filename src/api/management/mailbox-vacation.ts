@@ -28,6 +28,7 @@ const readVacation = route({
     errors: ['conflict'],
     tag: 'Mailboxes',
     summary: 'Get the vacation response of a mailbox',
+    description: 'The one that the owner of the mailbox sees and changes.',
   },
   access: { as: 'team', permission: 'mailbox.admin.read', gate: 'vacation_response' },
   params: ofMailbox,

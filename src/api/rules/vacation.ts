@@ -55,7 +55,7 @@ export const NewResponse = record(
   },
 )
 
-/** When nobody is answered; the part of the description that both operations have. */
+/** Which messages are not answered; the part of the description that both operations have. */
 export const NOT_ANSWERED =
   'A sender is answered once in 7 days, at the envelope sender address. Not answered are mailing lists, bulk, automatic and ' +
   'junk messages, the null sender, role and no-reply addresses, messages whose sender is not authenticated (DMARC, SPF), and ' +

@@ -2,7 +2,7 @@
 
 import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
 
-/** Without a schedule somebody makes backups by hand: once a week at least. */
+/** Without a schedule backups are made by hand: once a week at least. */
 const UNSCHEDULED_MAX_MS = 7 * DAY_MS
 /** A backup may take a part of its interval before the next one counts as missing. */
 const SLACK = 1.5

@@ -76,7 +76,7 @@ export function failing(check: CheckName, says: string, advice: string, command:
   return { check, level: 'fail', says, do: advice, command }
 }
 
-/** The page of the operator for a finding that needs somebody. */
+/** The page of the operator for a finding that needs a person. */
 export function pageOf({ check, level }: Pick<Finding, 'check' | 'level'>): RemedyPage | null {
   return level === 'ok' ? null : CHECKS[check].page
 }
