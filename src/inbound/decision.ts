@@ -31,12 +31,14 @@ export function decide(
   const circumstances = { verdict, traits, message, helo, hasReverseName, trustedForwarder, namesOwnDomain }
   // Independent of the score: the author is unclear, or the message falsely claims a domain of this appliance.
   const isForged = Boolean(verdict.authorProblem) || namesOwnDomain
-  const verdicts = recipients.map((_, index): SpamVerdict => {
+  const filters = recipients.map(({ policy }) => evaluateMessage(policy, sender.address, message, verdict))
+  const verdicts = filters.map(({ rule }, index): SpamVerdict => {
     const spam = scoreSpam(circumstances, inspection.content, knowledge[index])
-    const junk = spam.score >= config.SPAM_JUNK_SCORE || isForged
+    // The author is proven and the recipient has allowed them: no score files to Junk (docs/design/spam.md §1).
+    const isAllowed = rule?.type === 'allow' && verdict.fromAligned
+    const junk = isForged || (spam.score >= config.SPAM_JUNK_SCORE && !isAllowed)
     return { spam, junk, level: spamLevel({ score: spam.score, isSpam: junk }, config.SPAM_JUNK_SCORE) }
   })
-  const filters = recipients.map(({ policy }) => evaluateMessage(policy, sender.address, message, verdict))
   const scripts = verdicts.map(({ level }, index) => rejectionOf(inspection.scriptOutcomes[index] ?? null, level))
   const isRefused = filters.map(({ accept }, index) => !accept || scripts[index] !== null)
   const refused = isRefused.filter(Boolean).length

@@ -52,8 +52,9 @@ function judged(
     content,
     scriptOutcomes: [],
   } as unknown as Inspection
-  const { refusal, junk } = decide({ ...transaction, inspection, peer }, { config: settings, namesOwnDomain })
-  return refusal ? line(refusal.reply) : junk ? 'junk' : 'inbox'
+  const decision = decide({ ...transaction, inspection, peer }, { config: settings, namesOwnDomain })
+  if (decision.refusal) return line(decision.refusal.reply)
+  return decision.junk ? 'junk' : 'inbox'
 }
 
 test('content alone files to Junk and never refuses', () => {
@@ -67,6 +68,21 @@ test('content alone files to Junk and never refuses', () => {
   const broken = { fromFields: 2, hasDate: false, hasMessageId: false, repeatedFields: ['to', 'cc'] }
   const failed = { spf: 'fail', dkim: 'fail', dmarc: 'fail', dmarcPolicy: 'quarantine' } as const
   assert.match(judged(failed, broken, { policy }, false, config, null), /^550/, 'the sender and the form can')
+})
+
+test('a sender that the filter accepts and that is proven is not filed to Junk by the score', () => {
+  const words = { facts: [factOf('attachment_program'), factOf('brand_claimed')], logOdds: 50, slots: [] }
+  const accepting = (mode: string, scope = 'mailboxFilter') => ({
+    policy: { ...policy, [scope]: { mode, rules: [{ type: 'allow', pattern: '@out.test' }] } },
+  })
+  const where = (recipient: object, verdict: Partial<AuthVerdict>, isOwn = false) =>
+    judged({ fromAligned: true, ...verdict }, {}, recipient, isOwn, config, words)
+  assert.equal(where({ policy }, {}), 'junk')
+  assert.equal(where(accepting('denylist'), {}), 'inbox')
+  assert.equal(where(accepting('denylist', 'domainFilter'), {}), 'inbox')
+  assert.equal(where(accepting('off'), {}), 'junk', 'a filter that is off accepts nobody')
+  assert.equal(where(accepting('denylist'), { fromAligned: false }), 'junk', 'anybody writes any name')
+  assert.equal(where(accepting('denylist'), {}, true), 'junk', 'a domain of this server without proof')
 })
 
 const failing = { spf: 'fail', dkim: 'none', dmarc: 'fail', dmarcPolicy: 'reject' } as const
