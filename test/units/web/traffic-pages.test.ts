@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { evaluateFilters, type FilterState } from '../../../src/directory/domains/filters.ts'
 import { addressesOf } from '../../../web/src/base/csv-addresses.ts'
-import { changeFor } from '../../../web/src/base/filter-change.ts'
+import { acceptFor, changeFor } from '../../../web/src/base/filter-change.ts'
 import { readParts } from '../../../web/src/base/list-parts.ts'
 import { webhookSamples } from '../../../web/src/console/webhooks/samples.ts'
 import { inShort, inWords, isNoMailbox, outcomeOf } from '../../../web/src/words/en/replies.ts'
@@ -45,6 +45,22 @@ describe('letting a sender in', () => {
       }
     }
     assert.ok(changed > 100)
+  })
+})
+
+describe('accepting a sender', () => {
+  const from = 'fay@friend.test'
+  const allow = { type: 'allow' as const, pattern: from }
+  const deny = { type: 'deny' as const, pattern: '@out.test' }
+
+  test('adds a rule to a filter that is on, and turns on one that refuses nobody', () => {
+    const after = (mode: 'off' | 'allowlist' | 'denylist', rules: (typeof allow | typeof deny)[]) =>
+      acceptFor({ mode, rules }, from, from)?.filter ?? null
+    assert.deepEqual(after('off', []), { mode: 'denylist', rules: [allow] })
+    assert.deepEqual(after('off', [deny, allow]), { mode: 'denylist', rules: [allow] }, 'what was off refuses nobody')
+    assert.deepEqual(after('denylist', [deny]), { mode: 'denylist', rules: [deny, allow] })
+    assert.deepEqual(after('allowlist', []), { mode: 'allowlist', rules: [allow] })
+    assert.equal(after('denylist', [allow]), null)
   })
 })
 

@@ -90,7 +90,7 @@ export const interruptionStories: readonly Story[] = [
     },
   },
   {
-    name: 'a row of Junk says why, not that the message was queued',
+    name: 'a row of Junk says why; the message is moved to the Inbox, and its sender accepted',
     async run(web) {
       const { appliance, team } = web
       const box = await team.mailbox('suspicious@harbour.test')
@@ -116,6 +116,16 @@ export const interruptionStories: readonly Story[] = [
         body.data.map(({ subject }: { subject: string }) => subject),
         ['From outside'],
       )
+      await page.getByRole('button', { name: 'Accept this sender' }).click()
+      await page.getByText('Nothing proves who sent this message').waitFor()
+      await page.getByLabel('Everyone at harbour.test').check()
+      await tab.check('accepting a sender', 'dialog')
+      await page.getByRole('dialog').getByRole('button', { name: 'Accept this sender' }).click()
+      await page.getByText('@harbour.test is accepted from now on.').waitFor()
+      assert.deepEqual((await appliance.get(`/mailboxes/${box.id}/filters`, team.key)).body.data, {
+        mode: 'denylist',
+        rules: [{ type: 'allow', pattern: '@harbour.test' }],
+      })
       await tab.close()
     },
   },

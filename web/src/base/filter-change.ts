@@ -21,6 +21,23 @@ export interface FilterChange {
   removed: string[]
 }
 
+/** What has to change so that messages of a proven sender are not filed to Junk: a rule that allows it, in a filter that is on. */
+export function acceptFor(filter: Filter, pattern: string, from: string): FilterChange | null {
+  const isAllowed = filter.rules.some((rule) => rule.type === 'allow' && matchesPattern(rule.pattern, from))
+  if (isAllowed && filter.mode !== 'off') return null
+  // A deny list without deny rules refuses no message. Rules of a filter that was off would refuse again.
+  const rules = filter.mode === 'off' ? filter.rules.filter(({ type }) => type === 'allow') : filter.rules
+  const added = isAllowed ? null : pattern
+  return {
+    filter: {
+      mode: filter.mode === 'off' ? 'denylist' : filter.mode,
+      rules: added === null ? rules : [...rules, { type: 'allow', pattern: added }],
+    },
+    added,
+    removed: [],
+  }
+}
+
 /**
  * @param pattern the address or `@domain` that is allowed
  * @param senders addresses of the message that deny rules are compared with: From and the envelope sender

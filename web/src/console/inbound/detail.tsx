@@ -14,6 +14,7 @@ import { ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { RawJson } from '../../parts/raw-json.tsx'
 import { inbound as words } from '../../words/en/inbound.ts'
 import { useTeam } from '../team.ts'
+import { AcceptSender } from './accept-sender.tsx'
 import { LetInButton } from './let-in.tsx'
 import { NotJunk, OpenMessage } from './stored-message.tsx'
 
@@ -36,6 +37,7 @@ export function InboundDetail({ id }: { id: string }) {
         <div class="row end wrap">
           <LetInButton row={data} />
           <NotJunk row={data} />
+          <AcceptSender row={data} />
           <OpenMessage row={data} />
         </div>
       </div>

@@ -16,7 +16,7 @@ import { type OpenTeam, useTeam } from '../team.ts'
 
 const words = inbound.letIn
 
-interface Owner {
+export interface Owner {
   scope: 'mailbox' | 'domain'
   id: string
   /** Address of the mailbox, or name of the domain. */
@@ -26,7 +26,7 @@ interface Owner {
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1)
 
 /** The sender as the filters see them, From first. */
-function sendersOf({ header_from: from, mail_from: envelope }: InboundLogDetail): string[] {
+export function sendersOf({ header_from: from, mail_from: envelope }: InboundLogDetail): string[] {
   return [from, envelope].filter((one): one is string => one !== null && one !== '')
 }
 
@@ -56,13 +56,13 @@ async function findOwner(team: OpenTeam, row: InboundLogDetail, scope: Owner['sc
   return domain === undefined ? null : { scope, id: domain.id, name }
 }
 
-function readFilter({ api }: OpenTeam, { scope, id }: Owner) {
+export function readFilter({ api }: OpenTeam, { scope, id }: Owner) {
   return scope === 'mailbox'
     ? takeTagged(api.GET('/mailboxes/{mailbox_id}/filters', { params: { path: { mailbox_id: id } } }))
     : takeTagged(api.GET('/domains/{domain_id}/filters', { params: { path: { domain_id: id } } }))
 }
 
-function saveFilter({ api }: OpenTeam, { scope, id }: Owner, body: FilterState, tag: string): Promise<void> {
+export function saveFilter({ api }: OpenTeam, { scope, id }: Owner, body: FilterState, tag: string): Promise<void> {
   const header = { 'If-Match': tag }
   return scope === 'mailbox'
     ? done(api.PUT('/mailboxes/{mailbox_id}/filters', { params: { path: { mailbox_id: id }, header }, body }))
@@ -121,7 +121,7 @@ interface WhoProps {
   onPattern: (pattern: string) => void
 }
 
-function Who({ sender, pattern, onPattern }: WhoProps) {
+export function Who({ sender, pattern, onPattern }: WhoProps) {
   const domain = domainOf(sender)
   const choices = [
     { value: sender, label: words.one(sender) },

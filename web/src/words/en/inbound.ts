@@ -130,6 +130,15 @@ export const inbound = {
     done: (pattern: string) => `${pattern} may write from now on.`,
     noFilter: 'The mailbox or domain of this message is no longer there.',
   },
+  accept: {
+    button: 'Accept this sender',
+    title: (sender: string) => `Accept ${sender}?`,
+    text: (mailbox: string) =>
+      `A rule is added to the filter of ${mailbox}: messages of this sender that are proven (SPF or DKIM) are not filed to Junk. This message stays where it is: move it with “Not junk”.`,
+    unproven: 'Nothing proves who sent this message: others like it are filed to Junk all the same.',
+    already: 'This sender is accepted already.',
+    done: (pattern: string) => `${pattern} is accepted from now on.`,
+  },
   message: {
     button: 'Open message',
     notJunk: 'Not junk',
