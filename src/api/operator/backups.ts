@@ -151,7 +151,8 @@ const readPlan = route({
     operation: 'getBackupPlan',
     tag: 'Service',
     summary: 'Get when backups are made, where they are stored, which are kept, and whether one is missing',
-    description: 'The schedule and the rule of deletion, and the state of the newest backup that is whole.',
+    description:
+      '`is_late` and `problem` are what to watch. A backup that `mailstead backup` made elsewhere counts as the last good one.',
   },
   access: { as: 'operator' },
   reply: { schema: Plan },
