@@ -147,6 +147,20 @@ export const settings = {
     description:
       'Domains whose ARC seal is trusted: a message that fails DMARC with policy reject is accepted if they authenticated it.',
   }),
+  DNSBL: Type.Array(HostName, {
+    default: [],
+    description:
+      'Blocklists of sending hosts on the DNS, such as zen.spamhaus.org. Each has terms of use: most are free for small servers with a resolver of their own.',
+  }),
+  DNSWL: Type.Array(HostName, {
+    default: [],
+    description: 'Allowlists of sending hosts on the DNS, such as list.dnswl.org.',
+  }),
+  DOMAIN_BLOCKLISTS: Type.Array(HostName, {
+    default: [],
+    description:
+      'Blocklists of domains on the DNS, asked about the domain of the author and those of links, such as dbl.spamhaus.org.',
+  }),
   SPAM_JUNK_SCORE: Type.Number({
     default: 5,
     minimum: 0,

@@ -20,6 +20,7 @@ import type { Folders } from '../store/rows/folders.ts'
 import type { StoreSpam } from '../store/store.ts'
 import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
 import type { Inspector } from '../workers/inspector.ts'
+import type { Blocklists } from './blocklists.ts'
 import { decide } from './decision.ts'
 import {
   type Decided,
@@ -32,7 +33,7 @@ import {
 import type { Recipients } from './recipients.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'
 import type { SourceThrottle } from './source-throttle.ts'
-import { spamKnowledge } from './spam-knowledge.ts'
+import { domainsOf, spamKnowledge } from './spam-knowledge.ts'
 import type { SplitRecipients } from './split-recipients.ts'
 import type { MailTransaction, Peer } from './transaction.ts'
 import type { ReceiveWriter } from './writer-calls.ts'
@@ -67,6 +68,7 @@ export interface ReceivingDeps {
 interface Deps extends ReceivingDeps {
   spool: Spool
   recipients: Recipients
+  blocklists: Pick<Blocklists, 'ask'>
   splitRecipients: Pick<SplitRecipients, 'note'>
   throttle: Pick<SourceThrottle, 'accepted' | 'offended'>
   /** The share of the limits that this thread has, from 0 to 1. */
@@ -206,7 +208,8 @@ export class MessageReceiver {
   #deliver(inspected: Inspected): Promise<Outcome> {
     return this.#guard(inspected, async () => {
       const namesOwnDomain = this.#namesOwnDomain(inspected.inspection)
-      const knowledge = spamKnowledge(this.#deps, inspected)
+      const opinions = await this.#deps.blocklists.ask(inspected.peer.address, domainsOf(inspected.inspection))
+      const knowledge = spamKnowledge(this.#deps, inspected, opinions)
       const decision = decide(inspected, { config: this.#deps.config, namesOwnDomain, knowledge })
       const message = withDecision(inspected, decision)
       return this.#guard(message, async () => ({ message, refusal: await this.#store(message) }))

@@ -20,6 +20,7 @@ import {
 import { type CurrentCertificate, openProtocol } from '../smtp/protocol.ts'
 import { line, replies } from '../smtp/replies.ts'
 import { Spool } from '../smtp/spool.ts'
+import { Blocklists } from './blocklists.ts'
 import type { AcceptedConnection, ConnectionOwner } from './connections.ts'
 import { MessageReceiver, type ReceivingDeps } from './receive.ts'
 import { isRejected, Recipients } from './recipients.ts'
@@ -132,7 +133,8 @@ export class Receiver {
     const fullSince = writer.fullSince.bind(writer)
     const { accounts } = store
     const recipients = new Recipients({ directory, accounts, fullSince, clock, splitRecipients, reports })
-    const receiver = new MessageReceiver({ ...this.#deps, spool: this.#spool, recipients })
+    const blocklists = new Blocklists(this.#deps)
+    const receiver = new MessageReceiver({ ...this.#deps, spool: this.#spool, recipients, blocklists })
     return {
       clock,
       lookupName: (address) => findRemoteName(address, resolver),

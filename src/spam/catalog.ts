@@ -42,6 +42,9 @@ export const FACTS = {
   // Mail hosts have a reverse name; many large receivers refuse mail without one.
   no_reverse_name: fact('sender', 0.5, 'The address of the sending host has no name.'),
 
+  // Lists make mistakes: one alone leaves a plain message in the Inbox.
+  host_listed: fact('sender', 4, 'A blocklist lists the sending host.'),
+
   // RFC 5322 §3.6: exactly one From and one Date; every mailer writes both.
   from_missing: fact('form', 2, 'It does not say who it is from.'),
   from_repeated: fact('form', 4, 'It says twice who it is from.'),
@@ -81,6 +84,7 @@ export const FACTS = {
   sender_junked: fact('history', 0, 'You have moved messages of this sender to Junk.'),
   domain_known: fact('history', -2, 'You know the domain of this sender: you have kept messages from there.'),
   domain_junked: fact('history', 3, 'You have moved messages from the domain of this sender to Junk.'),
+  host_welcome: fact('history', -2, 'An allowlist lists the sending host.'),
   known_sender_unproven: fact(
     'history',
     1.5,
@@ -100,6 +104,7 @@ export const FACTS = {
   attachment_macros: fact('content', 1.5, 'An attachment is a document with macros.'),
   text_hidden: fact('content', 1, 'Most of its text is hidden from the reader.'),
   zero_width: fact('content', 2, 'Invisible characters split its words.'),
+  domain_listed: fact('content', 4, 'A blocklist lists the domain of the sender or of a link.'),
   picture_only: fact('content', 1, 'It is a picture with a link and hardly any text.'),
 } satisfies Record<string, FactEntry>
 

@@ -35,6 +35,8 @@ export interface SpamScore {
 /** Evidence from the content of a message, collected where its bytes are. */
 export interface SpamContent {
   facts: Fact[]
+  /** Hosts of its links, each once. */
+  hosts: string[]
   /** Log-odds by the start model. */
   logOdds: number
   /** For the models of the mailbox and its team. */
@@ -93,6 +95,7 @@ export function examineContent(
   const views = [words, grams, originFeatures(material.message, fields)]
   return {
     facts: [...claimFacts(material, isList), ...contentFacts(material)],
+    hosts: [...new Set(material.links.map(({ host }) => host))],
     logOdds: model.logOdds({ words, grams }),
     slots: slotsOf(views, key),
   }

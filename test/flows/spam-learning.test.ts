@@ -11,7 +11,11 @@ import { logOf, storedMessages } from '../support/stored.ts'
 const clock = new ManualClock()
 const proven = { TXT: ['v=spf1 ip4:127.0.0.1 -all'] }
 const names = ['shop.test', 'friend.test', 'news.test', 'other.test', 'bulk.test', 'mail.test']
-const appliance = await startAppliance({ clock, zone: Object.fromEntries(names.map((name) => [name, proven])) })
+const appliance = await startAppliance({
+  clock,
+  env: { DOMAIN_BLOCKLISTS: 'dbl.test' },
+  zone: { ...Object.fromEntries(names.map((name) => [name, proven])), 'bad.example.dbl.test': { A: ['127.0.1.2'] } },
+})
 after(() => appliance.close())
 const team = await appliance.team()
 await team.domain('in.test')
@@ -85,6 +89,14 @@ test('messages of a sender that was moved to Junk go there, and return to the In
   assert.equal((await classify(box, first.id, 'none')).label, null)
   const third = await receive(box, 'ann@news.test', 'Letter', 'The news of a third week')
   assert.equal(third.role, 'inbox')
+})
+
+test('a link to a domain on a blocklist counts, and says which', async () => {
+  const box = await mailbox()
+  const { spam } = await receive(box, 'ann@shop.test', 'Hello', 'See http://www.bad.example/page')
+  assert.ok(spam.reasons.includes('domain_listed'), spam.reasons.join())
+  const clean = await receive(box, 'ann@shop.test', 'Hello', 'See http://www.good.example/page')
+  assert.ok(!reasonsOf(clean).includes('domain_listed'))
 })
 
 test('a known sender stays in the Inbox, and one that only uses the name is shown as such', async () => {

@@ -60,11 +60,12 @@ function judged(
 test('content alone files to Junk and never refuses', () => {
   const words = {
     facts: [factOf('attachment_program'), factOf('brand_claimed'), factOf('lookalike_domain')],
+    hosts: [],
     logOdds: 50,
     slots: [],
   }
   assert.equal(judged({}, {}, { policy }, false, config, words), 'junk')
-  assert.equal(judged({}, {}, { policy }, false, config, { facts: [], logOdds: -50, slots: [] }), 'inbox')
+  assert.equal(judged({}, {}, { policy }, false, config, { facts: [], hosts: [], logOdds: -50, slots: [] }), 'inbox')
   const broken = { fromFields: 2, hasDate: false, hasMessageId: false, repeatedFields: ['to', 'cc'] }
   const failed = { spf: 'fail', dkim: 'fail', dmarc: 'fail', dmarcPolicy: 'quarantine' } as const
   assert.match(judged(failed, broken, { policy }, false, config, null), /^550/, 'the sender and the form can')

@@ -102,6 +102,7 @@ function open() {
       spam: { models: { of: () => [] } },
       accounts: { byMailbox: () => undefined },
     } as unknown as Store,
+    blocklists: { ask: async () => [] },
     inspector: { inspect: () => parts.inspect() },
     writer,
     spamKey: 1,
