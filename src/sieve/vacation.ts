@@ -58,9 +58,9 @@ export function vacationIds({ handle, days }: ScriptVacation, senders: readonly 
 export const REPLIES_PER_DAY = 10
 
 /** Ids of the replies that scripts may send to the senders of a message in a day, as {@link vacationIds}: each is used once. */
-export function replyPlaces(senders: readonly string[]) {
-  return Array.from({ length: REPLIES_PER_DAY }, (_, place) =>
-    senders.map((sender) => ({ id: digest(`vacation reply ${place} ${sender}`), seconds: 86_400 })),
+export function replySlots(senders: readonly string[]) {
+  return Array.from({ length: REPLIES_PER_DAY }, (_, slot) =>
+    senders.map((sender) => ({ id: digest(`vacation reply ${slot} ${sender}`), seconds: 86_400 })),
   )
 }
 

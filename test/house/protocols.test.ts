@@ -26,10 +26,10 @@ const MAY_OPEN_SOCKETS =
   /^src\/(?:base\/(?:resolver|safe-fetch|virus-scan|dns-[a-z]+)|outbound\/transports\/.+|maintenance\/doctor\/(?:client-ports|smtp-port))\.ts$/
 const SOCKETS = ['node:net', 'node:tls']
 /** HTTP clients: connected sending accounts, and webhooks. */
-const MAY_CALL_HTTP = /^src\/(?:base\/safe-fetch|outbound\/(?:model\/api-client|transports\/.+))\.ts$/
+const MAY_CALL_HTTP = /^src\/(?:acme\/http|base\/safe-fetch|outbound\/(?:model\/api-client|transports\/.+))\.ts$/
 const CLIENTS = ['undici']
 /** Replies of other servers are data there. */
-const READS_REPLIES = /^src\/(?:base\/safe-fetch|outbound\/(?:model\/api-client|transports\/)|reports\/)/
+const READS_REPLIES = /^src\/(?:acme\/http|base\/safe-fetch|outbound\/(?:model\/api-client|transports\/)|reports\/)/
 /** These open no socket: they classify IP addresses and configure trusted certificates. */
 const OPENS_NO_SOCKET = /^(?:isIP|isIPv4|isIPv6|BlockList|SocketAddress|getCACertificates|setDefaultCACertificates)$/
 const REPLY = /(?:^|\s)[245]\d\d[ -][245]\.\d{1,3}\.\d{1,3}\b/

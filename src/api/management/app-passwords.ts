@@ -31,27 +31,34 @@ import {
 } from '../schemas/sign-in.ts'
 import { withNotices } from './credential-notices.ts'
 import { mailboxMatch } from './mailbox-match.ts'
-import { type MailboxCaller, type MailboxWay, mailboxIn, OWN_WAY, paramsOf, TEAM_WAY } from './mailbox-ways.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
+import {
+  type MailboxCaller,
+  mailboxIn,
+  OWN_MAILBOX,
+  paramsOf,
+  type RouteVariant,
+  TEAM_MAILBOX,
+} from './route-variants.ts'
 
 type Access = RouteAccess<'mailbox' | 'team'>
 
-interface AppPasswordWay extends MailboxWay {
+interface AppPasswordVariant extends RouteVariant {
   list: Access
   change: Access
   /** Of the sign-ins and the settings of mail programs. */
   read: Access
 }
 
-const OWN: AppPasswordWay = {
-  ...OWN_WAY,
+const OWN: AppPasswordVariant = {
+  ...OWN_MAILBOX,
   list: { as: 'mailbox', permission: 'mailbox.read', gate: 'app_passwords' },
   change: { as: 'mailbox', permission: 'mailbox.write', gate: 'app_passwords' },
   read: { as: 'mailbox', permission: 'mailbox.read' },
 }
 const MANAGE: Access = { as: 'team', permission: 'mailbox.admin.manage' }
-const TEAM: AppPasswordWay = {
-  ...{ ...TEAM_WAY, list: MANAGE, change: MANAGE },
+const TEAM: AppPasswordVariant = {
+  ...{ ...TEAM_MAILBOX, list: MANAGE, change: MANAGE },
   read: { as: 'team', permission: 'mailbox.admin.read' },
 }
 const PATH = '/app-passwords'
@@ -66,16 +73,16 @@ const CREATION = {
     `an agent. ${TEAM_MATCH}`,
 }
 
-function listAppPasswords(way: AppPasswordWay): Route {
+function listAppPasswords(variant: AppPasswordVariant): Route {
   return route({
     method: 'GET',
-    path: way.path + PATH,
+    path: variant.path + PATH,
     docs: {
-      ...{ operation: `list${way.infix}AppPasswords`, tag: way.tag, description: 'Secrets are not included.' },
-      summary: `List app passwords${way.of}, newest first${way.noAgents}`,
+      ...{ operation: `list${variant.infix}AppPasswords`, tag: variant.tag, description: 'Secrets are not included.' },
+      summary: `List app passwords${variant.of}, newest first${variant.noAgents}`,
     },
-    access: way.list,
-    params: paramsOf(way, {}),
+    access: variant.list,
+    params: paramsOf(variant, {}),
     query: pageQuery({ limit: MANAGEMENT_PAGE, status: KeyStatus }),
     reply: { schema: listOf(AppPasswordJson) },
     handle({ params, query: { status, limit }, after, principal, app }) {
@@ -86,19 +93,19 @@ function listAppPasswords(way: AppPasswordWay): Route {
   })
 }
 
-function createAppPassword(way: AppPasswordWay): Route {
+function createAppPassword(variant: AppPasswordVariant): Route {
   return route({
     method: 'POST',
-    path: way.path + PATH,
+    path: variant.path + PATH,
     docs: {
-      ...{ operation: `create${way.infix}AppPassword`, tag: way.tag, description: CREATION[way.as] },
-      summary: `Create an app password${way.of}${way.noAgents}`,
+      ...{ operation: `create${variant.infix}AppPassword`, tag: variant.tag, description: CREATION[variant.as] },
+      summary: `Create an app password${variant.of}${variant.noAgents}`,
     },
-    access: { ...way.change, fresh: true },
+    access: { ...variant.change, fresh: true },
     idempotent: true,
-    params: paramsOf(way, {}),
+    params: paramsOf(variant, {}),
     body: { schema: AppPasswordCreate },
-    reply: { secret: true, schema: NewAppPassword, status: 201, etag: way.isTeam },
+    reply: { secret: true, schema: NewAppPassword, status: 201, etag: variant.isTeam },
     async handle({ params, body, principal, app, request }) {
       const mailbox = appPasswordsIn(app, principal, params)
       const input = readAppPassword(body, createdBy(principal))
@@ -111,24 +118,24 @@ function createAppPassword(way: AppPasswordWay): Route {
               appPasswords.issue(teamId, id, input, mailboxMatch(app, id, request)),
             )
       request.opens(openedByMailboxKey(email, issued.record.permissions))
-      const Location = `/api/v1${(way.path + PATH).replace('{mailbox_id}', id)}/${issued.record.id}`
+      const Location = `/api/v1${(variant.path + PATH).replace('{mailbox_id}', id)}/${issued.record.id}`
       return answer({ data: presentNewAppPassword(issued), headers: { Location } })
     },
   })
 }
 
-function updateAppPassword(way: AppPasswordWay): Route {
+function updateAppPassword(variant: AppPasswordVariant): Route {
   return route({
     method: 'PATCH',
-    path: `${way.path}${PATH}/{app_password_id}`,
+    path: `${variant.path}${PATH}/{app_password_id}`,
     docs: {
-      ...{ operation: `update${way.infix}AppPassword`, tag: way.tag },
-      summary: `Update an app password${way.of}${way.noAgents}`,
+      ...{ operation: `update${variant.infix}AppPassword`, tag: variant.tag },
+      summary: `Update an app password${variant.of}${variant.noAgents}`,
       description:
         'Its name and the end of its lifetime; the password itself is shown once, when it is created. 409 when it is not active.',
     },
-    access: way.change,
-    params: paramsOf(way, OF_ONE),
+    access: variant.change,
+    params: paramsOf(variant, OF_ONE),
     body: { schema: AppPasswordUpdate },
     reply: { schema: AppPasswordJson },
     async handle({ params, body, principal, app }) {
@@ -142,40 +149,40 @@ function updateAppPassword(way: AppPasswordWay): Route {
   })
 }
 
-function deleteAppPassword(way: AppPasswordWay): Route {
+function deleteAppPassword(variant: AppPasswordVariant): Route {
   return route({
     method: 'DELETE',
-    path: `${way.path}${PATH}/{app_password_id}`,
+    path: `${variant.path}${PATH}/{app_password_id}`,
     docs: {
-      ...{ operation: `delete${way.infix}AppPassword`, tag: way.tag },
-      summary: `Revoke an app password${way.of}${way.noAgents}`,
-      description: `Its open connections end within 30 s; mail programs that use it are asked for another one.${way.isTeam ? ` ${TEAM_MATCH}` : ''}`,
+      ...{ operation: `delete${variant.infix}AppPassword`, tag: variant.tag },
+      summary: `Revoke an app password${variant.of}${variant.noAgents}`,
+      description: `Its open connections end within 30 s; mail programs that use it are asked for another one.${variant.isTeam ? ` ${TEAM_MATCH}` : ''}`,
     },
-    access: way.change,
-    params: paramsOf(way, OF_ONE),
-    reply: { schema: DeletedOf('appPassword'), etag: way.isTeam },
+    access: variant.change,
+    params: paramsOf(variant, OF_ONE),
+    reply: { schema: DeletedOf('appPassword'), etag: variant.isTeam },
     async handle({ params, principal, app, request }) {
       const { app_password_id: id } = params
       const mailbox = appPasswordsIn(app, principal, params)
       const { appPasswords, mailboxes } = app.directory
-      const matches = way.isTeam ? mailboxMatch(app, mailbox.id, request) : () => {}
+      const matches = variant.isTeam ? mailboxMatch(app, mailbox.id, request) : () => {}
       await appPasswords.revoke(mailbox.id, id, (tx) => matches(mailboxes.byId(mailbox.id, tx)!, tx))
       return { deleted: true, id }
     },
   })
 }
 
-function listSignIns(way: AppPasswordWay): Route {
+function listSignIns(variant: AppPasswordVariant): Route {
   return route({
     method: 'GET',
-    path: `${way.path}/sign-ins`,
+    path: `${variant.path}/sign-ins`,
     docs: {
-      ...{ operation: `list${way.infix}SignIns`, tag: way.tag },
-      summary: `List sign-ins of mail programs${way.of}, newest first`,
+      ...{ operation: `list${variant.infix}SignIns`, tag: variant.tag },
+      summary: `List sign-ins of mail programs${variant.of}, newest first`,
       description: 'Successful and failed ones of the last `SIGN_IN_RETENTION_DAYS`; at most 1,000.',
     },
-    access: way.read,
-    params: paramsOf(way, {}),
+    access: variant.read,
+    params: paramsOf(variant, {}),
     query: pageQuery({ limit: MANAGEMENT_PAGE, outcome: SignInOutcomeText, protocol: SignInProtocol }),
     reply: { schema: listOf(SignInJson) },
     handle({ params, query: { outcome, protocol, limit }, after, principal, app }) {
@@ -186,17 +193,17 @@ function listSignIns(way: AppPasswordWay): Route {
   })
 }
 
-function readClientSettings(way: AppPasswordWay): Route {
+function readClientSettings(variant: AppPasswordVariant): Route {
   return route({
     method: 'GET',
-    path: `${way.path}/client-settings`,
+    path: `${variant.path}/client-settings`,
     docs: {
-      ...{ operation: `get${way.infix}ClientSettings`, tag: way.tag },
-      summary: `Get the settings${way.of} for mail programs`,
+      ...{ operation: `get${variant.infix}ClientSettings`, tag: variant.tag },
+      summary: `Get the settings${variant.of} for mail programs`,
       description: 'Servers, ports and user name for IMAP, SMTP and ManageSieve, as autoconfiguration announces them.',
     },
-    access: way.read,
-    params: paramsOf(way, {}),
+    access: variant.read,
+    params: paramsOf(variant, {}),
     reply: { schema: ClientSettingsJson },
     handle: ({ params, principal, app }) => presentClientSettings(app.config, mailboxIn(app, principal, params).email),
   })

@@ -8,7 +8,14 @@ import { Id } from '../../http/schema.ts'
 import { writableAccountOf } from '../rules/account.ts'
 import { FILTERS, refuseOutside } from '../rules/outside.ts'
 import { FilterStateJson, presentFilter } from '../schemas/filter-state.ts'
-import { type MailboxCaller, type MailboxWay, mailboxIn, OWN_WAY, paramsOf, TEAM_WAY } from './mailbox-ways.ts'
+import {
+  type MailboxCaller,
+  mailboxIn,
+  OWN_MAILBOX,
+  paramsOf,
+  type RouteVariant,
+  TEAM_MAILBOX,
+} from './route-variants.ts'
 
 interface OwnerParams {
   domain_id?: string
@@ -56,15 +63,15 @@ const DOMAIN: FilterOwner = {
 }
 
 function ofMailbox(
-  way: MailboxWay,
+  variant: RouteVariant,
   resource: string,
   own: Pick<FilterOwner, 'names' | 'what' | 'read' | 'change'>,
 ): FilterOwner {
   return {
     ...own,
-    path: way.path + resource,
-    params: paramsOf(way, {}),
-    docs: { tag: way.tag, errors: ['conflict'] },
+    path: variant.path + resource,
+    params: paramsOf(variant, {}),
+    docs: { tag: variant.tag, errors: ['conflict'] },
     about:
       'Asked before a message is accepted; a refused one is in the inbound log. `mode` says whether the rules name who may write to the ' +
       'mailbox or who may not.',
@@ -73,13 +80,13 @@ function ofMailbox(
   }
 }
 
-const OWN = ofMailbox(OWN_WAY, '/sender-filter', {
+const OWN = ofMailbox(OWN_MAILBOX, '/sender-filter', {
   names: { read: 'getSenderFilter', replace: 'replaceSenderFilter' },
   what: 'the mailbox; 403 for agents',
   read: { as: 'mailbox', permission: 'mailbox.read' },
   change: { as: 'mailbox', permission: 'mailbox.write' },
 })
-const TEAM = ofMailbox(TEAM_WAY, '/filters', {
+const TEAM = ofMailbox(TEAM_MAILBOX, '/filters', {
   names: { read: 'getMailboxFilters', replace: 'replaceMailboxFilters' },
   ...{ what: 'a mailbox', read: MANAGE, change: MANAGE },
 })

@@ -12,12 +12,19 @@ import { writableAccountOf } from '../rules/account.ts'
 import { DeletedOf } from '../schemas/deleted.ts'
 import { ForwardCreate, ForwardJson, ForwardUpdate, presentForwardState } from '../schemas/forward.ts'
 import { withNotices } from './credential-notices.ts'
-import { type MailboxCaller, type MailboxWay, mailboxIn, OWN_WAY, paramsOf, TEAM_WAY } from './mailbox-ways.ts'
 import { MAKERS, makersFor } from './makers.ts'
+import {
+  type MailboxCaller,
+  mailboxIn,
+  OWN_MAILBOX,
+  paramsOf,
+  type RouteVariant,
+  TEAM_MAILBOX,
+} from './route-variants.ts'
 
 type Access = RouteAccess<'mailbox' | 'team'>
 
-interface ForwardWay extends MailboxWay {
+interface ForwardVariant extends RouteVariant {
   read: Access
   /** Makes it forward. */
   send: Access
@@ -25,32 +32,32 @@ interface ForwardWay extends MailboxWay {
 }
 
 const OWN_WRITE: Access = { as: 'mailbox', permission: 'mailbox.write', gate: 'forwarding' }
-const OWN: ForwardWay = {
-  ...OWN_WAY,
+const OWN: ForwardVariant = {
+  ...OWN_MAILBOX,
   read: { as: 'mailbox', permission: 'mailbox.read', gate: 'forwarding' },
   send: { ...OWN_WRITE, alsoNeeds: 'email.send' },
   end: OWN_WRITE,
 }
 const MANAGE: Access = { as: 'team', permission: 'mailbox.admin.manage' }
-const TEAM: ForwardWay = {
-  ...{ ...TEAM_WAY, send: MANAGE, end: MANAGE },
+const TEAM: ForwardVariant = {
+  ...{ ...TEAM_MAILBOX, send: MANAGE, end: MANAGE },
   read: { as: 'team', permission: 'mailbox.admin.read' },
 }
 const PATH = '/forwards'
 const ONE = `${PATH}/{forward_id}`
 const OF_ONE = { forward_id: Id('forward') }
 
-function listForwards(way: ForwardWay): Route {
+function listForwards(variant: ForwardVariant): Route {
   return route({
     method: 'GET',
-    path: way.path + PATH,
+    path: variant.path + PATH,
     docs: {
-      ...{ operation: `list${way.infix}Forwards`, tag: way.tag },
-      summary: `List the forwards${way.of}, newest first${way.noAgents}`,
-      description: `Messages are forwarded once the recipient has confirmed.${way.isTeam ? ` ${MAKERS}` : ''}`,
+      ...{ operation: `list${variant.infix}Forwards`, tag: variant.tag },
+      summary: `List the forwards${variant.of}, newest first${variant.noAgents}`,
+      description: `Messages are forwarded once the recipient has confirmed.${variant.isTeam ? ` ${MAKERS}` : ''}`,
     },
-    access: way.read,
-    params: paramsOf(way, {}),
+    access: variant.read,
+    params: paramsOf(variant, {}),
     reply: { list: 'whole', schema: listOf(ForwardJson) },
     handle({ params, principal, app }) {
       const states = app.administration.forwards.list(forwardingIn(app, principal, params))
@@ -62,21 +69,21 @@ function listForwards(way: ForwardWay): Route {
   })
 }
 
-function createForward(way: ForwardWay): Route {
+function createForward(variant: ForwardVariant): Route {
   return route({
     method: 'POST',
-    path: way.path + PATH,
+    path: variant.path + PATH,
     docs: {
-      ...{ operation: `create${way.infix}Forward`, tag: way.tag },
-      summary: `Forward the mail ${way.isTeam ? 'of a mailbox or alias' : 'of the mailbox, or of one of its aliases,'} to another address`,
+      ...{ operation: `create${variant.infix}Forward`, tag: variant.tag },
+      summary: `Forward the mail ${variant.isTeam ? 'of a mailbox or alias' : 'of the mailbox, or of one of its aliases,'} to another address`,
       description:
         'Sends a message to the address; forwarding begins when its owner confirms on the page it links to, within 7 days. ' +
-        `${way.isTeam ? '' : 'It does not end with the key. 403 for agents, '}409 when the address is suppressed, its owner has ` +
+        `${variant.isTeam ? '' : 'It does not end with the key. 403 for agents, '}409 when the address is suppressed, its owner has ` +
         'refused, it is pending or active already, or the mailbox has ten. 429 after three such messages to an address in a day.',
     },
-    access: { ...way.send, fresh: true },
+    access: { ...variant.send, fresh: true },
     idempotent: true,
-    params: paramsOf(way, {}),
+    params: paramsOf(variant, {}),
     body: { schema: ForwardCreate },
     reply: { schema: ForwardJson, status: 201 },
     async handle({ params, body, principal, app, request }) {
@@ -90,23 +97,23 @@ function createForward(way: ForwardWay): Route {
         : withNotices(app, principal, { mailboxId: id, what }, ask))
       const data = presentForwardState(made)
       request.opens(openedByForward(data.alias ?? email, data.to))
-      const Location = `/api/v1${(way.path + PATH).replace('{mailbox_id}', id)}/${data.id}`
+      const Location = `/api/v1${(variant.path + PATH).replace('{mailbox_id}', id)}/${data.id}`
       return answer({ data, headers: { Location } })
     },
   })
 }
 
-function readForward(way: ForwardWay): Route {
+function readForward(variant: ForwardVariant): Route {
   return route({
     method: 'GET',
-    path: way.path + ONE,
+    path: variant.path + ONE,
     docs: {
-      ...{ operation: `get${way.infix}Forward`, tag: way.tag },
-      summary: `Get a forward${way.of}${way.noAgents}`,
+      ...{ operation: `get${variant.infix}Forward`, tag: variant.tag },
+      summary: `Get a forward${variant.of}${variant.noAgents}`,
       description: 'With its state, and until when an unconfirmed one waits.',
     },
-    access: way.read,
-    params: paramsOf(way, OF_ONE),
+    access: variant.read,
+    params: paramsOf(variant, OF_ONE),
     reply: { schema: ForwardJson },
     handle({ params, principal, app }) {
       const mailbox = forwardingIn(app, principal, params)
@@ -115,17 +122,17 @@ function readForward(way: ForwardWay): Route {
   })
 }
 
-function updateForward(way: ForwardWay): Route {
+function updateForward(variant: ForwardVariant): Route {
   return route({
     method: 'PATCH',
-    path: way.path + ONE,
+    path: variant.path + ONE,
     docs: {
-      ...{ operation: `update${way.infix}Forward`, tag: way.tag },
-      summary: `Change whether a forward${way.of} keeps a copy${way.noAgents}`,
+      ...{ operation: `update${variant.infix}Forward`, tag: variant.tag },
+      summary: `Change whether a forward${variant.of} keeps a copy${variant.noAgents}`,
       description: 'Without a copy the mailbox keeps only what cannot be forwarded, such as spam.',
     },
-    access: way.send,
-    params: paramsOf(way, OF_ONE),
+    access: variant.send,
+    params: paramsOf(variant, OF_ONE),
     body: { schema: ForwardUpdate },
     reply: { schema: ForwardJson },
     async handle({ params, body, principal, app }) {
@@ -136,17 +143,17 @@ function updateForward(way: ForwardWay): Route {
   })
 }
 
-function resendForward(way: ForwardWay): Route {
+function resendForward(variant: ForwardVariant): Route {
   return route({
     method: 'POST',
-    path: `${way.path}${ONE}/resend`,
+    path: `${variant.path}${ONE}/resend`,
     docs: {
-      ...{ operation: `send${way.infix}ForwardConfirmation`, tag: way.tag },
-      summary: `Ask the receiver of a forward${way.of} again, with a new link${way.noAgents}`,
+      ...{ operation: `send${variant.infix}ForwardConfirmation`, tag: variant.tag },
+      summary: `Ask the receiver of a forward${variant.of} again, with a new link${variant.noAgents}`,
       description: '409 unless it is pending or expired; 429 after three messages to the address in a day.',
     },
-    access: { ...way.send, fresh: true },
-    params: paramsOf(way, OF_ONE),
+    access: { ...variant.send, fresh: true },
+    params: paramsOf(variant, OF_ONE),
     reply: { schema: ForwardJson },
     async handle({ params, principal, app }) {
       const { id, teamId } = changeableIn(app, principal, params)
@@ -155,17 +162,17 @@ function resendForward(way: ForwardWay): Route {
   })
 }
 
-function deleteForward(way: ForwardWay): Route {
+function deleteForward(variant: ForwardVariant): Route {
   return route({
     method: 'DELETE',
-    path: way.path + ONE,
+    path: variant.path + ONE,
     docs: {
-      ...{ operation: `delete${way.infix}Forward`, tag: way.tag },
-      summary: `End a forward${way.of} immediately${way.noAgents}`,
+      ...{ operation: `delete${variant.infix}Forward`, tag: variant.tag },
+      summary: `End a forward${variant.of} immediately${variant.noAgents}`,
       description: 'Messages that are queued for the address are still sent.',
     },
-    access: way.end,
-    params: paramsOf(way, OF_ONE),
+    access: variant.end,
+    params: paramsOf(variant, OF_ONE),
     reply: { schema: DeletedOf('forward') },
     async handle({ params, principal, app }) {
       const { forward_id: id } = params

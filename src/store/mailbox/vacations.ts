@@ -7,7 +7,7 @@ import { answerAddress, namedIn, senderKeys } from '../../mime/auto-reply.ts'
 import { untagged } from '../../mime/local-part.ts'
 import { clean } from '../../mime/one-line.ts'
 import type { ScriptVacation } from '../../sieve/script.ts'
-import { replyPlaces, vacationIds } from '../../sieve/vacation.ts'
+import { replySlots, vacationIds } from '../../sieve/vacation.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { Account } from '../rows/records.ts'
 import type { DeliveryResult, DeliveryTarget, IncomingMessage } from './delivery.ts'
@@ -257,11 +257,11 @@ export class Vacations {
     const ids = vacationIds(vacation, senders)
     if (ids.some(({ id }) => scriptIds.has(tx, account, id, at))) return false
     // A text with variables is another reply to each message.
-    const places = replyPlaces(senders)
-    const place = places.find((one) => !one.some(({ id }) => scriptIds.has(tx, account, id, at)))
-    if (place === undefined || !this.#hasRoom(tx, account)) return false
+    const slots = replySlots(senders)
+    const slot = slots.find((ids) => !ids.some(({ id }) => scriptIds.has(tx, account, id, at)))
+    if (slot === undefined || !this.#hasRoom(tx, account)) return false
     this.#noteSender(tx, account, senders, at)
-    scriptIds.record(tx, account, [...ids, ...place], at)
+    scriptIds.record(tx, account, [...ids, ...slot], at)
     return true
   }
 

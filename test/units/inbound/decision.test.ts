@@ -72,7 +72,7 @@ test('content alone files to Junk and never refuses', () => {
 })
 
 test('a sender that the filter accepts and that is proven is not filed to Junk by the score', () => {
-  const words = { facts: [factOf('attachment_program'), factOf('brand_claimed')], logOdds: 50, slots: [] }
+  const words = { facts: [factOf('attachment_program'), factOf('brand_claimed')], logOdds: 50, slots: [], hosts: [] }
   const accepting = (mode: string, scope = 'mailboxFilter') => ({
     policy: { ...policy, [scope]: { mode, rules: [{ type: 'allow', pattern: '@out.test' }] } },
   })

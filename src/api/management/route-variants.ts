@@ -1,4 +1,4 @@
-// The two ways to the settings of a mailbox: with its own credentials, and with those of its team.
+// The two variants of each route for the settings of a mailbox: with the credentials of the mailbox, and with those of its team.
 
 import { type TObject, type TOptional, type TProperties, type TString, Type } from 'typebox'
 import { notFound } from '../../base/errors.ts'
@@ -8,7 +8,7 @@ import type { MailboxPrincipal, TeamPrincipal } from '../../directory/names/prin
 import { Id } from '../../http/schema.ts'
 import { mailboxOf } from './mailbox-of.ts'
 
-export interface MailboxWay {
+export interface RouteVariant {
   as: 'mailbox' | 'team'
   isTeam: boolean
   tag: 'Mailbox' | 'Mailboxes'
@@ -20,17 +20,17 @@ export interface MailboxWay {
   noAgents: '' | '; 403 for agents'
 }
 
-export const OWN_WAY: MailboxWay = {
+export const OWN_MAILBOX: RouteVariant = {
   ...{ as: 'mailbox', isTeam: false, tag: 'Mailbox', path: '/mailbox' },
   ...{ infix: '', of: '', noAgents: '; 403 for agents' },
 }
-export const TEAM_WAY: MailboxWay = {
+export const TEAM_MAILBOX: RouteVariant = {
   ...{ as: 'team', isTeam: true, tag: 'Mailboxes', path: '/mailboxes/{mailbox_id}' },
   ...{ infix: 'Mailbox', of: ' of a mailbox', noAgents: '' },
 }
 
-/** The path parameters of a way, with those of a resource; undefined where there are none. */
-export function paramsOf<P extends TProperties>({ isTeam }: MailboxWay, more: P) {
+/** The path parameters of a variant, with those of a resource; undefined where there are none. */
+export function paramsOf<P extends TProperties>({ isTeam }: RouteVariant, more: P) {
   const properties = { ...(isTeam ? { mailbox_id: Id('mailbox') } : {}), ...more }
   const params = Object.keys(properties).length === 0 ? undefined : Type.Object(properties)
   return params as TObject<{ mailbox_id: TOptional<TString> } & P>
