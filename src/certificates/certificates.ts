@@ -131,8 +131,8 @@ export class AcmeCertificates {
    */
   async renew(name: string, { newKey = false, revoke = false } = {}): Promise<CertificateStatus> {
     const { db, clock } = this.#deps
-    if (!this.isOn) throw conflict('Certificates are not obtained: the setting ACME is off.')
     const { n, state } = this.get(name)
+    if (!this.isOn) throw conflict('Certificates are not obtained: the setting ACME is off.')
     const changes = {
       lookAt: clock.now(),
       ...(newKey || revoke ? { newKey: true } : {}),

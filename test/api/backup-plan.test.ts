@@ -40,7 +40,7 @@ test('without a schedule nothing is made, and the doctor says how to choose one'
   assert.equal(await runJob(), false)
   const [finding] = await findings()
   assert.deepEqual([finding!.status, finding!.sentence], ['warn', 'There is no backup of this server.'])
-  assert.match(finding!.remedy, /mailstead backups --at/)
+  assert.match(finding!.command, /mailstead backups --at/)
 })
 
 test('a schedule that is chosen holds at once, and makes up for a time that has passed today', async () => {

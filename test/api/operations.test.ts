@@ -276,10 +276,10 @@ const LEAVE_AS_IT_IS = new Set([
   ...['inviteMember', 'updateMember', 'deleteMember', 'deleteMemberSessions', 'deleteMemberCredentials'],
   ...['createReplyDraft', 'createForwardDraft', 'setMailboxPerson', 'deleteMailboxPerson'],
   // They put messages into folders.
-  ...['restoreRemovedMessages', 'restoreMailboxRemovedMessages'],
+  ...['restoreRemovedMessages', 'restoreMailboxRemovedMessages', 'updateMessageLabel'],
 ])
-/** They create and delete an identity: activity of the mailbox, which its tag has. */
-const ACTIVITY = new Set(['createMailboxAlias', 'deleteMailboxAlias'])
+/** They change what the tag above has: an alias brings its identity, which is activity of the mailbox, and a label moves the message. */
+const CHANGES_ABOVE = new Set(['createMailboxAlias', 'deleteMailboxAlias', 'updateMessageLabel'])
 /** Keys of mailboxes have a tag of their own, at another path. */
 const KEYS_OF_MAILBOXES = new Set(['rotateMailboxKey', 'deleteMailboxKey'])
 
@@ -342,7 +342,7 @@ for (const operation of inOrder(operations)) {
     const call: Own = { key: keyFor(operation), ...own, query: { ...since, ...own.query } }
     const resource = changedBy(operation)
     const reading: Own = own.key === undefined ? {} : { key: own.key }
-    const isUnchanged = LEAVE_AS_IT_IS.has(operationId) && !ACTIVITY.has(operationId)
+    const isUnchanged = LEAVE_AS_IT_IS.has(operationId) && !CHANGES_ABOVE.has(operationId)
     const before = isUnchanged ? await tagOf(resource!, reading) : null
     if (takes(operation, 'If-Match')) call.headers = await checkChange(operation, call, resource!)
     const isOnce = parameters.some(({ name }) => name === 'Idempotency-Key')

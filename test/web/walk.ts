@@ -102,8 +102,10 @@ async function walkOwn(web: WebAppliance, role: MemberRole, person: PersonClient
     tab.hasNoComplaints(`${role}: ${path}`)
   }
   assert.deepEqual(requests.refused, [], role)
+  // The owner of the walks is an operator too, whom the overview tells of missing backups.
+  const actors = new Set([web.ids.team, ...(role === 'owner' ? ['operator'] : [])])
   assert.deepEqual(
-    [...requests.actors].filter((actor) => actor !== web.ids.team),
+    [...requests.actors].filter((actor) => !actors.has(actor)),
     [],
     role,
   )

@@ -37,8 +37,10 @@ async function checkPages(web: WebAppliance, person: WebAppliance['owner'] | nul
 
 /** The page of a link that signs in, to a team whose name deceives. */
 async function linkToHostileTeam({ appliance }: WebAppliance): Promise<string> {
-  const team = await appliance.team(HOSTILE)
+  const team = await appliance.team('Deceivers')
   const { people, db } = appliance.app
+  // Earlier versions took such a name, and it stays.
+  await db.write((tx) => tx.run('UPDATE teams SET name = ? WHERE id = ?', [HOSTILE, team.id]))
   const token = people.links.newToken()
   const scope = { email: 'owner@people.example', teamId: team.id, mailboxId: null, shownBy: null }
   await db.write((tx) => people.links.make(tx, token, scope, DAY_MS))
