@@ -143,6 +143,7 @@ test('a disk without free inodes is not ready, and readiness and the doctor name
     level: 'fail',
     says: '0 inodes are free for the data folder.',
     do: 'Delete files that are not needed: without a free inode large messages are refused.',
+    command: null,
   })
   ffree = 12
   assert.deepEqual((await ready()).body, {

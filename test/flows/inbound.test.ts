@@ -48,7 +48,7 @@ test('an ordinary message is stored with its check results, and the log shows th
   )
   const { spf, dmarc, fromAligned } = mail!.authentication
   assert.deepEqual([spf, dmarc, fromAligned], ['pass', 'pass', true])
-  assert.deepEqual(mail!.spam, { score: 0, isSpam: false, reasons: [] })
+  assert.deepEqual([mail!.spam.score, mail!.spam.isSpam, mail!.spam.reasons], [0, false, ['first_contact']])
 
   const raw = await rawOf(appliance, mail!.id)
   assert.match(raw, /^Return-Path: <ann@out\.test>\r\nAuthentication-Results: mx\.mailstead\.test;/)

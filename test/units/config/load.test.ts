@@ -175,7 +175,7 @@ describe('loadConfig', () => {
       ...{ PATH: '/bin', HOME: '/root', LANG: 'C', PWD: '/', TZ: 'UTC', HOSTNAME: 'box', TERM: 'xterm', PORT: '80' },
       ...{ NODE_ENV: 'production', NODE_VERSION: '26', npm_config_loglevel: 'error', npm_package_name: 'mailstead' },
       ...{ AWS_REGION: 'x', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x', GOOGLE_APPLICATION_CREDENTIALS: 'x' },
-      ...{ HTTPS_PORT: '443', HTTP_HOST: 'x', HTTP_PROXY: 'x', http_proxy: 'x', SMTP_HOST: 'x', SMTP_USER: 'x' },
+      ...{ HTTPS_HOST: 'x', HTTP_HOST: 'x', HTTP_PROXY: 'x', http_proxy: 'x', SMTP_HOST: 'x', SMTP_USER: 'x' },
       ...{ XDG_DATA_DIRS: '/usr/share', MAIL: '/var/mail/root', DNS_SERVER_HOST: 'x', KUBERNETES_SERVICE_PORT: '443' },
       ...{
         SEND_PORTS: 'tcp://10.0.0.1:80',

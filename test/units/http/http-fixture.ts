@@ -115,7 +115,10 @@ export async function openHttpFixture(
   const people = { audit: { record: async () => {} }, sessions: { read: () => undefined } }
   // No mailbox of the fixture has mail.
   const store = { accounts: { byMailbox: () => undefined } }
-  const app = { config, clock, log, db, vault, directory, people, store } as unknown as Context
+  // Without HTTPS no certificate is looked at.
+  const certificate = { onChange: () => {} }
+  const notifier = { listen: () => () => {} }
+  const app = { config, clock, log, db, vault, directory, people, store, certificate, notifier } as unknown as Context
   let http: HttpService
   try {
     http = openHttp(app, routes, { checkReplies: options.checkReplies ?? true })
