@@ -87,3 +87,19 @@ test('a message with the Message-ID and the size of one that is gone is another 
   mailbox.assertEqual('after both')
   assert.equal(account.fetched, 25)
 })
+
+test('changes that a server does not name are seen by the number of its messages', async () => {
+  const mailbox = await filled({})
+  const { account } = mailbox
+  const inbox = account.folder('INBOX')
+  inbox.messages.delete(5)
+  account.touch(inbox)
+  await mailbox.settle(2)
+  mailbox.assertEqual('without one')
+  // Behind the last one that was seen, under a UID that was passed over.
+  models.clock.advance(31 * 60_000)
+  const { uid } = account.add('INBOX', modelMessage())
+  inbox.messages.set(5, { ...inbox.messages.get(uid)!, uid: 5, bytes: modelMessage(), modSeq: 0 })
+  await mailbox.settle(3)
+  mailbox.assertEqual('with two more')
+})

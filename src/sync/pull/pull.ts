@@ -11,7 +11,7 @@ import { readHeads } from '../session/heads.ts'
 import type { SyncSession } from '../session/sync-session.ts'
 import { ContentEvidence } from './ambiguity.ts'
 import { Intake } from './intake.ts'
-import { type FolderLook, lookAt } from './look.ts'
+import { ALL_COMPARED_EVERY_MS, type FolderLook, lookAt } from './look.ts'
 import { type KeyedHead, type MatchedHead, type Matches, matchHeads } from './matching.ts'
 import { Recognition } from './recognition.ts'
 
@@ -24,6 +24,8 @@ export class Pull {
   readonly #recognition: Recognition
   /** Messages below the lowest known UID of folders that are being imported, as of this session. */
   readonly #older = new Map<number, UidSpan[]>()
+  /** When the known messages of folders were counted, by number, as of this session, ms. */
+  readonly #countedAt = new Map<number, number>()
   /** Reads the folders again, when a message has a label that no folder stands for. */
   readonly #readTree: () => Promise<void>
 
@@ -51,8 +53,29 @@ export class Pull {
       looks.push(look)
     }
     for (const { folder, fresh } of looks) await this.#takeFresh(folder, fresh)
-    for (const { folder } of looks) await this.#retry(folder)
-    return looks.some(({ hasGone }) => hasGone)
+    let hasGone = looks.some((look) => look.hasGone)
+    for (const { folder } of looks) {
+      if (await this.#isMiscounted(folder)) {
+        const look = await lookAt(this.#session, this.#map, folder, true)
+        await this.#takeFresh(look.folder, look.fresh)
+        hasGone ||= look.hasGone
+      }
+      await this.#retry(folder)
+    }
+    return hasGone
+  }
+
+  /**
+   * Whether a folder has another number of messages than are known, although its server names changes: one that it did not name would never
+   * be seen. Counted now and then.
+   */
+  async #isMiscounted({ n, lowest, total }: RemoteFolder): Promise<boolean> {
+    const { facts, deps } = this.#session
+    const now = deps.clock.now()
+    const isDue = now - (this.#countedAt.get(n) ?? 0) >= ALL_COMPARED_EVERY_MS
+    if (!facts.hasQresync || lowest !== 1 || !isDue || this.#intake.reason !== null) return false
+    this.#countedAt.set(n, now)
+    return (await deps.messages.counts(n)).present !== total
   }
 
   /** Why new messages wait at the server, in one sentence; null: they do not. */
