@@ -33,6 +33,9 @@ const STAYS = ['mailboxes', 'accounts', 'inbound_log', 'emails', 'deliveries', '
  * whose server was reached (outside-states.test.ts), and what only deleted mailboxes have.
  */
 const NEVER = [
+  'spam_due',
+  'spam_labels',
+  'spam_models',
   'deleted_aliases',
   'mailbox_erasures',
   'agent_registrations',
