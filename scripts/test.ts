@@ -2,7 +2,7 @@
 // form of the program the flows run: the sources, the bundle, or each half of them one.
 
 import { execFileSync } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import process from 'node:process'
@@ -78,15 +78,9 @@ const FLOWS = ['test/flows/', 'test/interop/']
 /** Files of them that run the bundle in every turn: libraries that only they load. */
 const BUNDLE_ALWAYS = ['flows/webhooks', 'flows/demo', 'flows/connected-accounts']
 /** Files of them that run the sources in every turn: they give the program errors, whose classes the bundle has once more. */
-const SOURCES_ALWAYS = [
-  'flows/imap-messages',
-  'flows/outside-consent',
-  'flows/outside-differences',
-  'flows/outside-losses',
-  'flows/outside-removals',
-  'flows/outside-skipped',
-  'flows/outside-states',
-]
+const SOURCES_ALWAYS = ['flows/imap-messages', 'flows/outside-consent']
+/** And those that import these: a model of a server, whose errors are of that class. */
+const GIVING_ERRORS = ['support/model-account.ts', 'support/outside-model.ts']
 
 type Form = 'sources' | 'bundle'
 
@@ -102,6 +96,11 @@ function turn(): number {
   }
 }
 
+function givesErrors(file: string): boolean {
+  const text = readFileSync(file, 'utf8')
+  return GIVING_ERRORS.some((name) => text.includes(name))
+}
+
 /** The form of the program that each file runs. */
 function formsOf(files: readonly string[]): Map<string, Form> {
   const isIn = (names: readonly string[]) => (file: string) => names.some((name) => file.includes(`test/${name}`))
@@ -109,7 +108,7 @@ function formsOf(files: readonly string[]): Map<string, Form> {
   const flows = files.filter((file) => FLOWS.some((folder) => relative(ROOT, file).startsWith(folder)))
   const first = RUN === 'halves' ? turn() : 0
   const isBundle = (file: string, index: number): boolean => {
-    if (RUN === 'sources' || isSourcesAlways(file)) return false
+    if (RUN === 'sources' || isSourcesAlways(file) || givesErrors(file)) return false
     return RUN === 'bundle' || isBundleAlways(file) || (index + first) % 2 === 1
   }
   return new Map(flows.map((file, index) => [file, isBundle(file, index) ? 'bundle' : 'sources']))

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
 import { decode, encode } from 'dns-packet'
 import { authoritiesOf } from '../../../src/base/authority.ts'
@@ -256,10 +256,10 @@ test('close() calls off what is under way', async () => {
   await asking
 })
 
-/** A server whose datagrams a test writes itself. */
-async function scripted(answer: (query: Buffer) => Buffer[]) {
+/** A server whose datagrams a test writes itself. @param port 0: a free one */
+async function scripted(answer: (query: Buffer) => Buffer[], chosen = 0) {
   const socket = createSocket('udp4')
-  socket.bind(0, '127.0.0.1')
+  socket.bind(chosen, '127.0.0.1')
   await once(socket, 'listening')
   const { port } = socket.address()
   socket.on('message', (query, peer) => {
@@ -314,11 +314,6 @@ test('an answer from another address or port is never seen', async () => {
 })
 
 test('many wrong answers move the question to TCP', async () => {
-  using liar = await scripted((query) =>
-    Array.from({ length: 20 }, (_, n) =>
-      answerTo(query, { id: (query.readUInt16BE(0) + 1 + n) % 65536, address: '203.0.113.1' }),
-    ),
-  )
   const tcp = createServer((socket) => {
     socket.on('data', (part: Buffer) => {
       const reply = answerTo(part.subarray(2), { address: '192.0.2.1' })
@@ -328,8 +323,14 @@ test('many wrong answers move the question to TCP', async () => {
       setImmediate(() => socket.end(Buffer.concat([length.subarray(1), reply])))
     })
   })
-  tcp.listen(liar.port, '127.0.0.1')
+  // First the stream's port: connections of other tests use up free ports of TCP, few use those of UDP.
+  tcp.listen(0, '127.0.0.1')
   await once(tcp, 'listening')
+  const wrongAnswers = (query: Buffer) =>
+    Array.from({ length: 20 }, (_, n) =>
+      answerTo(query, { id: (query.readUInt16BE(0) + 1 + n) % 65536, address: '203.0.113.1' }),
+    )
+  using liar = await scripted(wrongAnswers, (tcp.address() as AddressInfo).port)
   const resolver = openResolver({ servers: [liar.address], ...PATIENT })
   assert.deepEqual(await resolver.resolve('a.test', 'A'), ['192.0.2.1'])
   await resolver.close()
