@@ -30,13 +30,9 @@ const DAY_MS = 86_400_000
 const STAYS = ['mailboxes', 'accounts', 'inbound_log', 'emails', 'deliveries', 'events', 'mail_counts']
 /**
  * What mailboxes of these tests never have before they are deleted: an agent behind them, more than 10,000 changes of a type, an outside account
- * whose server was reached (outside-states.test.ts), labels of the spam filter (their purge is not tested yet), and what only deleted mailboxes
- * have.
+ * whose server was reached (outside-states.test.ts), and what only deleted mailboxes have.
  */
 const NEVER = [
-  'spam_due',
-  'spam_labels',
-  'spam_models',
   'deleted_aliases',
   'mailbox_erasures',
   'agent_registrations',
@@ -86,6 +82,24 @@ async function use(appliance: TestAppliance, team: TestTeam, box: Box): Promise<
   await signIn(appliance, box.email, box.key)
   await signInThrough(appliance, box)
   await keepForResending(appliance, team, box)
+}
+
+/** Labels that models of mailboxes and of their team have learned, then others that wait to be learned. */
+async function teach({ app, call, get }: TestAppliance, team: TestTeam, boxes: readonly Box[]): Promise<void> {
+  const learn = () =>
+    app.store.spam.learning.run((id) => app.directory.mailboxes.byId(id)?.teamId, new AbortController().signal)
+  for (const as of ['spam', 'ham']) {
+    for (const { key } of boxes) {
+      const [message] = data<MessageSummaryJson[]>(await get('/mailbox/messages', key))
+      data(await call('POST', `/mailbox/messages/${message!.id}/classify`, key, { as }))
+    }
+    if (as === 'spam') await learn()
+  }
+  const owners = [team.id, ...boxes.map(({ id }) => id)]
+  assert.deepEqual(
+    owners.map((owner) => app.store.spam.models.row(owner)?.spam),
+    [2, 1, 1],
+  )
 }
 
 /** A message whose content is kept so that it can be sent again. */
@@ -197,6 +211,7 @@ test('nothing of a mailbox remains in any table, and its neighbour is unchanged'
   await use(appliance, team, ana)
   await use(appliance, team, ben)
   await useByMailPrograms(appliance, [ana, ben])
+  await teach(appliance, team, [ana, ben])
 
   const [hers, his] = [trace(appliance, ana.id), trace(appliance, ben.id)]
   for (const [table, rows] of tracesOf(appliance, hers)) {
@@ -231,6 +246,7 @@ test('nothing of a mailbox remains in any table, and its neighbour is unchanged'
     }
   }
   assert.deepEqual(await shown(), seen)
+  assert.equal(appliance.app.store.spam.models.row(team.id), undefined, 'the model of the team had learned from both')
 
   failure(await appliance.get(path, team.key), 404, 'not_found')
   failure(await appliance.call('DELETE', path, team.key), 404, 'not_found')

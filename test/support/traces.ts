@@ -17,6 +17,7 @@ const WHOSE: Record<string, (traced: Traced) => (string | number)[]> = {
   mailbox: ({ account }) => [account],
   mailbox_id: ({ mailboxId }) => [mailboxId],
   owner_id: ({ mailboxId }) => [mailboxId],
+  owner: ({ mailboxId }) => [mailboxId],
   message: ({ messages }) => messages,
   thread: ({ threads }) => threads,
   folder: ({ folders }) => folders,
