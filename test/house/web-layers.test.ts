@@ -8,9 +8,12 @@ import { webSources, withoutComment } from '../support/web-source.ts'
 /** Layers of web/src by their folders; a file imports from its own folder or a lower layer. */
 const LAYERS = new Map([
   ['console.tsx', 7],
+  ['mail.tsx', 7],
   ['palette-entries.ts', 6],
   ['shells.ts', 6],
+  ['start.tsx', 6],
   ['console', 5],
+  ['mail', 5],
   ['operator', 5],
   ['me', 5],
   ['sign-in', 5],
@@ -19,6 +22,7 @@ const LAYERS = new Map([
   ['panels', 4],
   ['parts', 3],
   ['live', 2],
+  ['sync', 2],
   ['api', 1],
   ['words', 1],
   ['look', 1],

@@ -5,7 +5,7 @@ import { Route, Router, useLocation, useRoute } from 'preact-iso'
 import { self } from '../api/session.ts'
 import { Frame, type SideGroup } from '../frame/frame.tsx'
 import type { PaletteEntry } from '../frame/palette.tsx'
-import { follow } from '../live/stream.ts'
+import { followTeam } from '../live/team-changes.ts'
 import { lazyPage } from '../parts/lazy-page.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/quiet.tsx'
@@ -73,7 +73,7 @@ export function Console() {
     if (params.team === undefined && teams[0] !== undefined) route(`/console/${teams[0].id}`, true)
   }, [params.team])
   useEffect(() => {
-    if (known !== undefined) follow(known.id)
+    if (known !== undefined) followTeam(known.id)
   }, [known?.id])
   const opensMailboxesAlone = team?.permissions.length === 0 && (self.value?.mailboxes.length ?? 0) > 0
   useEffect(() => {

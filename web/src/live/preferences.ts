@@ -1,6 +1,6 @@
 // Theme, density, clock and keys follow the person: read from their preferences at the start, kept there when they choose.
 
-import { effect } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { type Preferences, readPreferences, replacePreferences } from '../api/preferences.ts'
 import { self } from '../api/session.ts'
 import { chooseLook, type Density, look } from '../base/look.ts'
@@ -10,7 +10,7 @@ const SAVE_MS = 600
 const UNSAVED = 'mailstead.look.unsaved'
 
 /** What the server has; null before it answered. */
-let kept: Preferences | null = null
+export const preferences = signal<Preferences | null>(null)
 let timer: ReturnType<typeof setTimeout> | undefined
 
 /** `cosy` is a density of the mail pages; here it is the comfortable one. */
@@ -28,7 +28,7 @@ const isSame = (one: Preferences) => JSON.stringify(chosenIn(one)) === JSON.stri
 /** What is chosen here, as the server keeps it. */
 const asPreferences = (): Preferences => {
   const { theme, density, clock, hasKeys } = look.value
-  return { theme, density, clock, keys: { map: kept?.keys?.map ?? {}, enabled: hasKeys } }
+  return { theme, density, clock, keys: { map: preferences.peek()?.keys?.map ?? {}, enabled: hasKeys } }
 }
 
 function markUnsaved(isUnsaved: boolean): void {
@@ -52,13 +52,14 @@ function isUnsaved(): boolean {
 export async function followPreferences(): Promise<void> {
   const answer = await readPreferences().catch(() => null)
   if (answer === null) return
-  kept = answer.value
-  const { theme, density, clock, keys } = kept
+  preferences.value = answer.value
+  const { theme, density, clock, keys } = answer.value
   const isAnyKept = [theme, density, clock, keys].some((one) => one !== undefined)
-  if (isAnyKept && !isUnsaved()) chooseLook(chosenIn(kept))
+  if (isAnyKept && !isUnsaved()) chooseLook(chosenIn(answer.value))
   effect(() => {
     const choice = asPreferences()
     clearTimeout(timer)
+    const kept = preferences.peek()
     if (kept === null || isSame(kept)) return
     markUnsaved(true)
     timer = setTimeout(() => void save(choice), SAVE_MS)
@@ -69,7 +70,7 @@ export async function followPreferences(): Promise<void> {
 async function save(choice: Preferences): Promise<void> {
   try {
     const { value, tag } = await readPreferences()
-    kept = await replacePreferences({ ...value, ...choice }, tag)
+    preferences.value = await replacePreferences({ ...value, ...choice }, tag)
     markUnsaved(false)
   } catch {
     // Saved with the next choice.

@@ -1,10 +1,13 @@
-// Queries of pages: kept by key, shared, asked again after changes; and actions, which change something.
+// Queries of pages: kept by key, shared, asked again after changes.
 
 import { QueryClient, type QueryKey, QueryObserver } from '@tanstack/query-core'
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ListPart } from '../api/client.ts'
 import { type ApiError, toApiError } from '../api/errors.ts'
+import { useAction } from './action.ts'
 import { isLive } from './state.ts'
+
+export { type Action, useAction } from './action.ts'
 
 const STALE_MS = 10_000
 /** How often logs are asked again while they are shown. */
@@ -167,36 +170,4 @@ export function showAnswer<T>(key: QueryKey, answer: T): void {
 /** Asks again what begins with this key. */
 export function refresh(...key: QueryKey): void {
   void queries.invalidateQueries({ queryKey: key })
-}
-
-export interface Action<A extends unknown[], T> {
-  /** Undefined when it failed, or when it was under way already. */
-  run(...args: A): Promise<T | undefined>
-  isBusy: boolean
-  error: ApiError | null
-  clear(): void
-}
-
-/** Something a person does: one at a time, with its error beside it. */
-export function useAction<A extends unknown[], T>(act: (...args: A) => Promise<T>): Action<A, T> {
-  const [state, setState] = useState<{ isBusy: boolean; error: ApiError | null }>({ isBusy: false, error: null })
-  const isBusy = useRef(false)
-  const latest = useRef(act)
-  latest.current = act
-  const run = useCallback(async (...args: A) => {
-    if (isBusy.current) return undefined
-    isBusy.current = true
-    setState({ isBusy: true, error: null })
-    try {
-      const value = await latest.current(...args)
-      setState({ isBusy: false, error: null })
-      return value
-    } catch (error) {
-      setState({ isBusy: false, error: asApiError(error) })
-      return undefined
-    } finally {
-      isBusy.current = false
-    }
-  }, [])
-  return { run, ...state, clear: () => setState({ isBusy: false, error: null }) }
 }

@@ -1,10 +1,7 @@
-// Pages follow what happens: one stream for all tabs of the browser, held by one of them, which notifies the others. Without it, lists are
-// asked again in intervals.
+// One stream for all tabs of the browser, also of both shells: one tab holds it and notifies the others. Without it, pages ask in intervals.
 
-import { openStream } from '../api/events.ts'
+import { type MailboxChange, openStream } from '../api/events.ts'
 import { loadSelf, self } from '../api/session.ts'
-import { refreshChanged } from './changes.ts'
-import { refresh } from './query.ts'
 import { isLive, isOutdated } from './state.ts'
 
 const NAME = 'mailstead.stream'
@@ -13,20 +10,28 @@ const GATHER_MS = 100
 const FIRST_RETRY_MS = 2000
 const LONGEST_RETRY_MS = 120_000
 
-/** What tabs say to each other. */
-type Note =
-  /** A new holder of the stream asks who wants what. */
-  | { kind: 'who' }
-  | { kind: 'want'; actor: string }
-  | { kind: 'live'; isLive: boolean }
+/** What a tab hears of the teams and mailboxes that it follows. */
+export type News =
   | { kind: 'team'; actor: string; changed: string[] }
-  | { kind: 'approvals' | 'left' | 'upgraded' }
+  | ({ kind: 'mailbox' } & MailboxChange)
+  | { kind: 'approvals' }
   /** Events may have been missed. */
   | { kind: 'all'; actors: string[] }
 
+/** What tabs say to each other. */
+type Note =
+  | News
+  /** A new holder of the stream asks who wants what. */
+  | { kind: 'who' }
+  | { kind: 'want'; actors: string[] }
+  | { kind: 'live'; isLive: boolean }
+  | { kind: 'left' }
+  | { kind: 'upgraded' }
+
 let channel: BroadcastChannel | null = null
-/** The team that this tab shows. */
-let wanted: string | null = null
+/** The teams or mailboxes that this tab shows. */
+let wanted: string[] = []
+let subscriber: (news: News) => void = () => {}
 /** Set in the tab that holds the stream. */
 let holder: Holder | null = null
 
@@ -37,23 +42,16 @@ function notify(note: Note): void {
 }
 
 function hear(note: Note): void {
-  if (note.kind === 'team') refreshChanged(note.actor, note.changed)
-  else if (note.kind === 'live') isLive.value = note.isLive
-  else if (note.kind === 'approvals') refreshApprovals()
+  if (note.kind === 'live') isLive.value = note.isLive
   else if (note.kind === 'left') void loadSelf().catch(() => null)
   else if (note.kind === 'upgraded') isOutdated.value = true
-  else if (note.kind === 'all') for (const actor of note.actors) refresh(actor)
-  else if (note.kind === 'want') holder?.add(note.actor)
-  else if (wanted !== null) channel?.postMessage({ kind: 'want', actor: wanted } satisfies Note)
+  else if (note.kind === 'want') holder?.add(note.actors)
+  else if (note.kind === 'who') {
+    if (wanted.length > 0) channel?.postMessage({ kind: 'want', actors: wanted } satisfies Note)
+  } else subscriber(note)
 }
 
-/** The overview has them as well. */
-function refreshApprovals(): void {
-  refresh('approvals')
-  if (wanted !== null) refresh(wanted, 'needs')
-}
-
-/** The one connection of the browser, for the teams of all its tabs. */
+/** The one connection of the browser, for the teams and mailboxes of all its tabs. */
 class Holder {
   readonly #actors: string[] = []
   #close: (() => void) | null = null
@@ -62,14 +60,15 @@ class Holder {
   /** Events may have been missed since it was connected. */
   #hasGap = false
 
-  /** Follows one more team; of too many, the one that was wanted first is left out. */
-  add(actor: string): void {
-    if (this.#actors.includes(actor)) {
+  /** Follows more teams or mailboxes; of too many, those that were wanted first are left out. */
+  add(actors: readonly string[]): void {
+    const added = actors.filter((actor) => !this.#actors.includes(actor))
+    if (added.length === 0) {
       notify({ kind: 'live', isLive: isLive.value })
       return
     }
-    this.#actors.push(actor)
-    if (this.#actors.length > MOST_ACTORS) this.#actors.shift()
+    this.#actors.push(...added)
+    this.#actors.splice(0, Math.max(0, this.#actors.length - MOST_ACTORS))
     // Tabs that open together are one connection.
     this.#connectIn(GATHER_MS)
   }
@@ -81,12 +80,14 @@ class Holder {
 
   #connect(): void {
     this.#close?.()
-    // The stream is refused for a team that is not open any more.
-    const open = this.#actors.filter((actor) => self.value?.teams.some(({ id }) => id === actor))
+    // The stream is refused for a team or mailbox that is not open any more.
+    const known = new Set([...(self.value?.teams ?? []), ...(self.value?.mailboxes ?? [])].map(({ id }) => id))
+    const open = this.#actors.filter((actor) => known.has(actor))
     if (open.length === 0) return
     this.#close = openStream(open, {
       opened: () => this.#opened(),
       team: ({ actor, changed }) => notify({ kind: 'team', actor, changed }),
+      mailbox: (change) => notify({ kind: 'mailbox', ...change }),
       approvals: () => notify({ kind: 'approvals' }),
       left: () => notify({ kind: 'left' }),
       upgraded: () => notify({ kind: 'upgraded' }),
@@ -114,20 +115,21 @@ class Holder {
 /** Holds the stream as long as this tab lives, once no other tab does. */
 function becomeHolder(): Promise<never> {
   holder = new Holder()
-  if (wanted !== null) holder.add(wanted)
+  if (wanted.length > 0) holder.add(wanted)
   channel?.postMessage({ kind: 'who' } satisfies Note)
   return new Promise(() => {})
 }
 
-/** Follows a team from now on. Browsers without locks ask in intervals. */
-export function follow(actor: string): void {
-  wanted = actor
+/** Follows teams or mailboxes from now on, instead of those before. Browsers without locks ask in intervals. */
+export function follow(actors: readonly string[], onNews: (news: News) => void): void {
+  wanted = [...actors]
+  subscriber = onNews
   if (channel === null) {
     if (typeof navigator.locks === 'undefined' || typeof EventSource === 'undefined') return
     channel = new BroadcastChannel(NAME)
     channel.onmessage = ({ data }: MessageEvent<Note>) => hear(data)
     void navigator.locks.request(NAME, becomeHolder)
   }
-  if (holder !== null) holder.add(actor)
-  else channel.postMessage({ kind: 'want', actor } satisfies Note)
+  if (holder !== null) holder.add(wanted)
+  else channel.postMessage({ kind: 'want', actors: wanted } satisfies Note)
 }
