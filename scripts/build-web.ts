@@ -120,13 +120,8 @@ const FIRST_LOAD = 'first-load'
  * Keeps what the first page loads in one file. The bundler puts modules into one file that the same parts need; some parts need only some of
  * these modules, so that they came as twenty files. Here every part that is loaded later names them all: they are there already.
  */
-function undivided(meta: Metafile): Plugin {
-  const first = [
-    ...importedBy(
-      SHELLS.map(({ script }) => script),
-      meta,
-    ),
-  ]
+function undivided(shell: Shell, meta: Metafile): Plugin {
+  const first = [...importedBy([shell.script], meta)]
   const later = loadedLater(meta)
   return {
     name: FIRST_LOAD,
@@ -209,6 +204,14 @@ function replaceFolder(folder: string, made: string): void {
   rmSync(old, { recursive: true, force: true })
 }
 
+/** Bundles one shell by itself: a page loads nothing that only another shell needs. @returns what went into which file */
+async function buildShell(shell: Shell, folder: string, define: Record<string, string>): Promise<Metafile> {
+  const options: BuildOptions = { ...OPTIONS, outdir: folder, entryPoints: [shell.script, shell.style], define }
+  const modules = await build({ ...options, write: false })
+  const { metafile } = await build({ ...options, plugins: [undivided(shell, modules.metafile!)] })
+  return metafile!
+}
+
 /**
  * Builds the pages. The folder is replaced when it is complete.
  * @throws Error what is wrong with a source, the first one
@@ -219,20 +222,14 @@ export async function buildWeb(dist = join(ROOT, WEB_DIST)): Promise<WebManifest
   mkdirSync(made, { recursive: true })
   const checksum = checksumOf(ROOT, webInputs(ROOT))
   const icons = writeIcons(made)
-  const options: BuildOptions = {
-    ...OPTIONS,
-    outdir: made,
-    entryPoints: SHELLS.flatMap(({ script, style }) => [script, style]),
-    define: { ICON_FILE: JSON.stringify(`/assets/${icons}`), 'process.env.NODE_ENV': '"production"' },
-  }
-  const modules = await build({ ...options, write: false })
-  const { metafile } = await build({ ...options, plugins: [undivided(modules.metafile!)] })
+  const define = { ICON_FILE: JSON.stringify(`/assets/${icons}`), 'process.env.NODE_ENV': '"production"' }
   const read = (path: string) => readFileSync(join(WEB, path), 'utf8')
   const shared = {
     early: writeHashed(made, 'theme', '.js', read('src/look/theme.js')),
     icon: writeHashed(made, 'mark', '.svg', read('src/look/mark.svg')),
   }
-  const entries = Object.fromEntries(SHELLS.map((shell) => [shell.name, entryOf(shell, metafile!, shared)]))
+  const built = await Promise.all(SHELLS.map((shell) => buildShell(shell, made, define)))
+  const entries = Object.fromEntries(SHELLS.map((shell, index) => [shell.name, entryOf(shell, built[index]!, shared)]))
   const sizes = await compressAll(made)
   const version = createHash('sha256').update(Object.keys(sizes).join()).digest('hex').slice(0, 12)
   const manifest = { version, entries, sizes, checksum }

@@ -16,11 +16,10 @@ const CONSOLE_PATHS: Readonly<Record<string, string>> = {
   showFirstRunApp: '/first-run',
 }
 
-/** The policy of the console: no inline script or style, no foreign host, no HTML from text (Trusted Types without a policy). */
-const CONSOLE_POLICY = [
+/** What the policies of all shells have: no inline script, no foreign host, no HTML from text (Trusted Types). */
+const STRICT = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self'",
   "img-src 'self' data: blob:",
   "connect-src 'self'",
   "frame-src 'self'",
@@ -30,23 +29,43 @@ const CONSOLE_POLICY = [
   "form-action 'self'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
+]
 
-const HEADERS = { 'Content-Security-Policy': CONSOLE_POLICY, ...ISOLATION, 'Cache-Control': 'no-cache' }
+/**
+ * One policy a shell. The console makes no HTML: it has no Trusted Types policy and no style but its sheets. The editor of messages has two
+ * policies, which sanitize, and writes `style` attributes; style elements stay forbidden.
+ */
+const POLICIES = {
+  console: [...STRICT, "style-src 'self'", "trusted-types 'none'"],
+  mail: [
+    ...STRICT,
+    "style-src-elem 'self'",
+    "style-src-attr 'unsafe-inline'",
+    "media-src 'self' blob:",
+    'trusted-types dompurify default',
+  ],
+} as const
+
+type ShellName = keyof typeof POLICIES
+
+const headersOf = (name: ShellName) => ({
+  'Content-Security-Policy': POLICIES[name].join('; '),
+  ...ISOLATION,
+  'Cache-Control': 'no-cache',
+})
 const UNAVAILABLE = 503
 
 export function shellRoutes(build: WebBuild): Route[] {
-  const pages = Object.entries(CONSOLE_PATHS).map(([operation, path]) =>
+  const pageOf = (operation: string, path: string, name: ShellName) =>
     route({
       ...PAGE_ROUTE,
       method: 'GET',
       path,
-      docs: { ...PAGE_ROUTE.docs, operation, summary: 'A page of the console.' },
-      handle: () => shellOf(build, 'console'),
-    }),
-  )
-  return [...pages, home]
+      docs: { ...PAGE_ROUTE.docs, operation, summary: `A page of the ${name}.` },
+      handle: () => shellOf(build, name),
+    })
+  const pages = Object.entries(CONSOLE_PATHS).map(([operation, path]) => pageOf(operation, path, 'console'))
+  return [...pages, pageOf('showMailApp', '/mail/{rest*}', 'mail'), home]
 }
 
 const home = route({
@@ -64,7 +83,7 @@ const home = route({
   },
 })
 
-function shellOf(build: WebBuild, name: string) {
+function shellOf(build: WebBuild, name: ShellName) {
   const manifest = build.manifest()
   const entry = manifest?.entries[name]
   if (manifest === null || entry === undefined) {
@@ -76,7 +95,7 @@ function shellOf(build: WebBuild, name: string) {
     type: 'text/html; charset=utf-8',
     sizeBytes: content.length,
     etag: `W/"${sha256(content).toString('base64url').slice(0, 27)}"`,
-    headers: HEADERS,
+    headers: headersOf(name),
     async *read(start, end) {
       yield content.subarray(start, end)
     },
@@ -91,6 +110,6 @@ ${early === undefined ? null : html`<script src="/assets/${early}"></script>`}
 ${styles.map((file) => html`<link rel="stylesheet" href="/assets/${file}">`)}
 ${preload.map((file) => html`<link rel="modulepreload" href="/assets/${file}">`)}
 <script type="module" src="/assets/${script}"></script></head>
-<body><div id="app"></div><noscript><p>The console needs JavaScript. Without it: <a href="/owner/keys">API keys</a>, <a href="/owner/agents">agents</a>, <a href="/docs">documentation</a>.</p></noscript></body></html>
+<body><div id="app"></div><noscript><p>These pages need JavaScript. Without it: <a href="/owner/keys">API keys</a>, <a href="/owner/agents">agents</a>, <a href="/docs">documentation</a>.</p></noscript></body></html>
 `
 }

@@ -8,6 +8,7 @@ import { frameStories } from './stories/frame.ts'
 import { interruptionStories } from './stories/interruptions.ts'
 import { languageStories } from './stories/languages.ts'
 import { listStories } from './stories/lists.ts'
+import { mailReadingStories } from './stories/mail-reading.ts'
 import { measureStories } from './stories/measures.ts'
 import { operatorStories } from './stories/operator.ts'
 import { operatorUserStories } from './stories/operator-users.ts'
@@ -39,4 +40,5 @@ export const STORIES: readonly Story[] = [
   ...agentStories,
   ...trafficStories,
   ...scriptFreeStories,
+  ...mailReadingStories,
 ]

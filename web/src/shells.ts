@@ -7,5 +7,8 @@ export interface Shell {
   style: string
 }
 
-/** `console` holds the sign-in, the first run, the console, the pages of the operator and those of the person. */
-export const SHELLS: readonly Shell[] = [{ name: 'console', script: 'src/console.tsx', style: 'src/look/console.css' }]
+/** `console` holds the sign-in, the first run, the console, the pages of the operator and those of the person; `mail` the mailboxes. */
+export const SHELLS: readonly Shell[] = [
+  { name: 'console', script: 'src/console.tsx', style: 'src/look/console.css' },
+  { name: 'mail', script: 'src/mail.tsx', style: 'src/look/mail.css' },
+]

@@ -1,0 +1,128 @@
+// A person reads and files the messages of their mailbox in the browser.
+
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { fillInbox, makeMailWorld } from '../mail-world.ts'
+import type { Story } from '../story.ts'
+import type { WebAppliance } from '../web-appliance.ts'
+
+/** The conversations that the list shows, by their subjects. */
+export const subjectsIn = (page: Page) => page.locator('.thread-row .thread-subject').allInnerTexts()
+
+export const row = (page: Page, subject: string) => page.getByRole('option').filter({ hasText: subject }).first()
+
+/** The server gathers changes for a moment of its clock, which stands still, before it tells the pages. */
+async function whileTimeGoesBy(web: WebAppliance, wait: () => Promise<void>): Promise<void> {
+  const timer = setInterval(() => web.clock.advance(250), 100)
+  await wait().finally(() => clearInterval(timer))
+}
+
+export const mailReadingStories: readonly Story[] = [
+  {
+    name: 'a person reads a conversation in the mail pages, files it, and finds it again in another folder',
+    async run(web) {
+      const world = await makeMailWorld(web, 'maria')
+      await fillInbox(world, 12)
+      await world.add({
+        from: 'Nordtau Ropes <orders@nordtau.example>',
+        id: '<order@nordtau.example>',
+        subject: 'Order 2030-117 is packed',
+        text: 'Your order is packed, see https://nordtau.example/track.\n\nOn Monday Maria wrote:\n> When does it leave?',
+        age: 12,
+        file: { name: 'note.txt', type: 'text/plain', content: 'Three coils of rope' },
+      })
+      const tab = await web.open(world.person)
+      const { page } = tab
+      await tab.goTo('/mail/')
+      await page.waitForURL(`**${world.path}`)
+      await page.getByText('13 conversations').waitFor()
+      assert.equal((await subjectsIn(page))[0], 'Order 2030-117 is packed')
+      await tab.checkLooks('the Inbox', ['light', 'dark', 'phone'])
+
+      await row(page, 'Order 2030-117').click()
+      await page.getByRole('heading', { name: 'Order 2030-117 is packed' }).waitFor()
+      await page.getByRole('link', { name: 'https://nordtau.example/track' }).waitFor()
+      assert.equal(await page.getByText('When does it leave?').isVisible(), false, 'the quotation is folded')
+      await page.getByText('Quoted text').click()
+      await page.getByText('When does it leave?').waitFor()
+      await tab.checkLooks('a conversation', ['light', 'dark', 'phone'])
+
+      await page.getByRole('button', { name: 'Read the text of note.txt' }).click()
+      await page.getByText('Three coils of rope').waitFor()
+      await tab.check('the text of a file', 'dialog')
+      await page.keyboard.press('Escape')
+
+      // Unread until it was a moment in view.
+      await page.locator('.thread-row.open:not(.unread)').waitFor()
+      await page.keyboard.press('e')
+      await page.getByText('1 conversation archived').waitFor()
+      await page.getByText('12 conversations').waitFor()
+      await page.getByRole('link', { name: 'Archive' }).click()
+      await page.getByText('1 conversation', { exact: true }).waitFor()
+      assert.deepEqual(await subjectsIn(page), ['Order 2030-117 is packed'])
+      tab.hasNoComplaints('reading and filing')
+      await tab.close()
+    },
+  },
+  {
+    name: 'a person works through the Inbox with keys alone, and another tab follows',
+    async run(web) {
+      const world = await makeMailWorld(web, 'karin')
+      await fillInbox(world, 8)
+      const tab = await web.open(world.person)
+      const { page } = tab
+      const other = await web.open(world.person)
+      await other.goTo(world.path)
+      await tab.goTo(world.path)
+      await page.locator('.window-list').focus()
+      // The first conversation, then the second: flagged, and the third in Trash.
+      await page.keyboard.press('j')
+      await page.keyboard.press('s')
+      await page.getByText('1 conversation flagged').waitFor()
+      await page.keyboard.press('j')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 2, name: 'Mooring fees for May' }).waitFor()
+      await page.keyboard.press('#')
+      await page.getByText('1 conversation moved to Trash').waitFor()
+      await page.getByRole('heading', { level: 2, name: 'Survey report for Kittiwake' }).waitFor()
+      await page.keyboard.press('u')
+      await page.getByText('No conversation is open').waitFor()
+      await whileTimeGoesBy(web, () => other.page.getByText('7 conversations').waitFor())
+      await row(other.page, 'Crane on Thursday').getByText('flagged,').waitFor({ state: 'attached' })
+      await world.add({ from: 'Pia <pia@new.example>', subject: 'Arrives by itself', text: 'Hello', age: 0 })
+      for (const one of [other.page, page]) await whileTimeGoesBy(web, () => row(one, 'Arrives by itself').waitFor())
+      await page.keyboard.press('?')
+      await tab.check('the keys of the mail pages', 'dialog')
+      await page.keyboard.press('Escape')
+      for (const one of [tab, other]) {
+        one.hasNoComplaints('keys alone')
+        await one.close()
+      }
+    },
+  },
+  {
+    name: 'a person searches as they type, and narrows the list',
+    async run(web) {
+      const world = await makeMailWorld(web, 'selma')
+      await fillInbox(world, 24)
+      const tab = await web.open(world.person)
+      const { page } = tab
+      await tab.goTo(world.path)
+      await page.getByText('24 conversations').waitFor()
+      await page.keyboard.press('/')
+      await page.keyboard.type('keel bolts')
+      await page.getByText('3 conversations').waitFor()
+      await page.getByRole('heading', { name: 'Search results' }).waitFor()
+      await tab.checkLooks('search results')
+      await page.keyboard.press('Escape')
+      await page.getByText('24 conversations').waitFor()
+      await page.getByRole('button', { name: 'Unread' }).click()
+      await page.getByText('3 conversations').waitFor()
+      await page.getByRole('button', { name: 'Files' }).click()
+      await page.getByText('No conversation here is like this').waitFor()
+      await tab.checkLooks('an empty list')
+      tab.hasNoComplaints('searching')
+      await tab.close()
+    },
+  },
+]

@@ -1,0 +1,126 @@
+// Requests of the mail pages: threads, their messages, and folders, as one mailbox.
+
+import { type Api, done, take, takeList } from './client.ts'
+import { errorOf } from './errors.ts'
+import type { Folder, MailboxQuota, Message, Thread, ThreadChange, ThreadsChanged } from './types.ts'
+
+/** Which threads a list has: members of the query of `GET /mailbox/threads`. */
+export interface ThreadFilter {
+  folder_id?: string
+  q?: string
+  is_unread?: boolean
+  has_attachment?: boolean
+}
+
+/** A page of a list of threads, with what later requests need. */
+export interface ThreadPage {
+  items: Thread[]
+  /** State of the threads of the mailbox. */
+  state: string
+  /** State of this list. */
+  queryState: string
+  /** Length of the list; null above what the server counts. */
+  total: number | null
+  position: number
+}
+
+interface PageMeta {
+  state: string
+  query_state: string
+  total?: number | null
+  position?: number
+}
+
+type Place = { position: number } | { anchor_id: string }
+
+/** @throws ApiError */
+export async function readThreadPage(
+  api: Api,
+  filter: ThreadFilter,
+  place: Place,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<ThreadPage> {
+  const query = { ...filter, ...place, limit, with_total: true }
+  const { data, error, response } = await api.GET('/mailbox/threads', { params: { query }, signal })
+  if (data === undefined) throw errorOf(response.status, error)
+  const meta = data.meta as unknown as PageMeta
+  return {
+    items: data.data,
+    state: meta.state,
+    queryState: meta.query_state,
+    total: meta.total ?? null,
+    position: meta.position ?? 0,
+  }
+}
+
+/** How a list changed since a state. @throws ApiError 409 when the state is too old */
+export const readListChanges = (api: Api, filter: ThreadFilter, since: string) =>
+  take(
+    api.GET('/mailbox/threads/query-changes', {
+      params: { query: { ...filter, since_query_state: since, limit: 500 } },
+    }),
+  )
+
+/** Which threads changed since a state. @throws ApiError 409 when the state is too old */
+export async function readThreadChanges(api: Api, since: string) {
+  const query = { type: 'threads' as const, since_state: since, limit: 500 }
+  const changes = await take(api.GET('/mailbox/sync/changes', { params: { query } }))
+  return changes as {
+    new_state: string
+    has_more_changes: boolean
+    created: string[]
+    updated: string[]
+    destroyed: string[]
+  }
+}
+
+export const readThreads = (api: Api, ids: string[]) => take(api.POST('/mailbox/threads/batch-get', { body: { ids } }))
+
+/** Most messages of a thread that one request returns. */
+const MESSAGES_MAX = 100
+/** Characters of a text that are shown at once. */
+const TEXT_MAX = 200_000
+
+/** The messages of a thread, oldest first. @param cursor of a later part */
+export const readMessages = (api: Api, threadId: string, cursor?: string) =>
+  takeList<Message>(
+    api.GET('/mailbox/threads/{thread_id}/messages', {
+      params: {
+        path: { thread_id: threadId },
+        query: {
+          ...{ limit: MESSAGES_MAX, body_chars: TEXT_MAX, cursor },
+          include: ['text_body', 'attachments', 'authentication'],
+        },
+      },
+    }),
+  )
+
+/** All folders: a mailbox has at most a few hundred. */
+export async function readFolders(api: Api): Promise<Folder[]> {
+  const folders: Folder[] = []
+  let cursor: string | undefined
+  do {
+    const part = await takeList<Folder>(api.GET('/mailbox/folders', { params: { query: { limit: 100, cursor } } }))
+    folders.push(...part.items)
+    cursor = part.next ?? undefined
+  } while (cursor !== undefined)
+  return folders
+}
+
+/** Changes threads; those that were refused are in the answer. @throws ApiError */
+export const changeThreads = (api: Api, ids: string[], change: ThreadChange): Promise<ThreadsChanged> =>
+  take(api.POST('/mailbox/threads/batch-update', { body: { ids, ...change } }))
+
+export const readQuotas = async (api: Api): Promise<MailboxQuota[]> =>
+  (await takeList<MailboxQuota>(api.GET('/mailbox/quotas'))).items
+
+export const cancelSubmission = (api: Api, id: string) =>
+  done(api.POST('/mailbox/submissions/{submission_id}/cancel', { params: { path: { submission_id: id } } }))
+
+/** The text of a file, as far as it has one. */
+export async function readAttachmentText(api: Api, id: string): Promise<string> {
+  const params = { path: { attachment_id: id } }
+  const { text } = await take(api.GET('/mailbox/attachments/{attachment_id}/parsed', { params }))
+  return text ?? ''
+}

@@ -1,0 +1,141 @@
+// What a person does with conversations: named once, for buttons, keys and the palette.
+
+import { toApiError } from '../api/errors.ts'
+import type { Folder, Thread } from '../api/types.ts'
+import { say } from '../parts/toast.tsx'
+import type { ThreadAction } from '../sync/actions.ts'
+import { mail as words } from '../words/en/mail.ts'
+import { clearSelection, cursor, folderName, type Mail, selection } from './mail-context.ts'
+import { listOf } from './places.ts'
+import { isWide } from './widths.ts'
+
+export type Command = 'archive' | 'trash' | 'junk' | 'notJunk' | 'flag' | 'read'
+
+/** The conversations that an action is for: those that are ticked, else the open one, else where the keys are. */
+export function targetsOf({ place }: Mail): string[] {
+  if (selection.peek().size > 0) return [...selection.peek()]
+  const one = place.threadId ?? cursor.peek()
+  return one === null ? [] : [one]
+}
+
+const threadsOf = ({ data }: Mail, ids: readonly string[]): Thread[] =>
+  ids.flatMap((id) => data.threads.get(id).peek() ?? [])
+
+export const isFlagged = (thread: Thread) => thread.last_message.flags.flagged
+
+/** Which commands there are for a place: nothing is offered that changes nothing. */
+export function commandsFor({ data, folder }: Mail): Command[] {
+  if (!data.mayChange) return []
+  const role = folder?.role ?? null
+  const moves: Record<string, Command[]> = {
+    junk: ['notJunk', 'trash'],
+    trash: ['notJunk'],
+    archive: ['trash', 'junk'],
+    sent: ['trash'],
+    drafts: ['trash'],
+  }
+  return [...(moves[role ?? ''] ?? ['archive', 'trash', 'junk']), 'flag', 'read']
+}
+
+/** Runs a command. @param ids of other conversations than those that are ticked or open */
+export function run(mail: Mail, command: Command, ids = targetsOf(mail)): void {
+  const folders = mail.data.folders.peek() ?? []
+  const withRole = (role: Folder['role']) => folders.find((folder) => folder.role === role)
+  const threads = threadsOf(mail, ids)
+  if (threads.length === 0 || !commandsFor(mail).includes(command)) return
+  if (command === 'flag') {
+    const isOn = !threads.every(isFlagged)
+    setFlags(mail, threads, { flagged: isOn }, isOn ? words.did.flag : words.did.unflag)
+    return
+  }
+  if (command === 'read') {
+    const isSeen = threads.some(({ unread_count: unread }) => unread > 0)
+    setFlags(mail, threads, { seen: isSeen }, isSeen ? words.did.read : words.did.unread)
+    return
+  }
+  const target = { archive: 'archive', trash: 'trash', junk: 'junk', notJunk: 'inbox' } as const
+  const to = withRole(target[command])
+  if (to !== undefined) move(mail, threads, to, words.did[command])
+}
+
+/** Moves conversations out of the folder of the list, or all of their messages where the list is a search. */
+export function moveTo(mail: Mail, to: Folder, ids = targetsOf(mail)): void {
+  move(mail, threadsOf(mail, ids), to, (threads) => words.did.move(threads, folderName(to)))
+}
+
+function move(mail: Mail, threads: readonly Thread[], to: Folder, sentence: (threads: number) => string): void {
+  const from = mail.folder ?? (mail.data.folders.peek() ?? []).find(({ role }) => role === 'inbox') ?? null
+  if (threads.length === 0 || from === null || from.id === to.id) return
+  const ids = threads.map(({ id }) => id)
+  const isTrash = to.role === 'trash'
+  leave(mail, ids)
+  perform(mail, sentence(ids.length), {
+    ids,
+    change: isTrash ? { trash: true } : { in_folder_id: from.id, set_folder_ids: [to.id] },
+    apply: (thread) => ({
+      ...thread,
+      folder_ids: [to.id, ...(isTrash ? [] : thread.folder_ids.filter((id) => id !== from.id && id !== to.id))],
+    }),
+    leaves: ({ filter }) => filter.folder_id === from.id || (isTrash && filter.folder_id !== to.id),
+  })
+}
+
+type Flags = { seen?: boolean; flagged?: boolean }
+
+/** @param sentence says what was done; left out for what happens by itself */
+export function setFlags(
+  mail: Mail,
+  threads: readonly Thread[],
+  flags: Flags,
+  sentence?: (threads: number) => string,
+): void {
+  const ids = threads.map(({ id }) => id)
+  clearSelection()
+  perform(mail, sentence?.(ids.length) ?? null, {
+    ids,
+    change: { flags },
+    apply: (thread) => withFlags(thread, flags),
+    leaves: () => false,
+  })
+}
+
+function withFlags(thread: Thread, flags: Flags): Thread {
+  const last = thread.last_message
+  const unread = flags.seen === undefined ? thread.unread_count : flags.seen ? 0 : thread.message_count
+  return { ...thread, unread_count: unread, last_message: { ...last, flags: { ...last.flags, ...flags } } }
+}
+
+/** Conversations leave the list: the next one is open or has the keys instead. */
+function leave(mail: Mail, ids: readonly string[]): void {
+  const { list, place } = mail
+  const gone = new Set(ids)
+  const at = list?.indexOf(ids[0]!) ?? -1
+  clearSelection()
+  if (list === null || at < 0) return
+  const isOpen = place.threadId !== null && gone.has(place.threadId)
+  const neighbor = nextKept(list, at, gone)
+  if (cursor.peek() === null || gone.has(cursor.peek()!)) cursor.value = neighbor
+  if (isOpen) mail.go(neighbor === null || !isWide() ? listOf(place) : { ...place, threadId: neighbor }, true)
+}
+
+function nextKept(list: NonNullable<Mail['list']>, at: number, gone: ReadonlySet<string>): string | null {
+  const total = list.total.peek() ?? 0
+  for (let index = at; index < total; index++) {
+    const id = list.idAt(index)
+    if (id === undefined) break
+    if (!gone.has(id)) return id
+  }
+  for (let index = at - 1; index >= 0; index--) {
+    const id = list.idAt(index)
+    if (id !== undefined && !gone.has(id)) return id
+  }
+  return null
+}
+
+function perform(mail: Mail, sentence: string | null, action: ThreadAction): void {
+  if (sentence !== null) say(sentence)
+  mail.data.act(action).catch((error: unknown) => {
+    const { message } = toApiError(error)
+    say(message === '' ? words.refusedUnknown : words.refused(message))
+  })
+}

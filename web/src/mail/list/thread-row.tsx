@@ -1,0 +1,122 @@
+// One conversation in the list.
+
+import type { EmailAddress, Folder, Thread } from '../../api/types.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Person, Time } from '../../parts/marks.tsx'
+import { mail as words } from '../../words/en/mail.ts'
+import { isFlagged } from '../commands.ts'
+import { selection, toggleSelected, useMail } from '../mail-context.ts'
+
+/** Names of a row beyond these are counted. */
+const MOST_NAMES = 3
+
+interface ThreadRowProps {
+  index: number
+  elementId: string
+  threadId: string
+  isActive: boolean
+  isOpen: boolean
+  onOpen: (threadId: string) => void
+}
+
+/** "Ana", of "Ana Harbour": where several names share a line. */
+const shortName = ({ name, email }: EmailAddress) => (name === '' ? email.replace(/@.*$/, '') : name.split(' ')[0]!)
+
+/** Who takes part, the newest writer first; in folders of one's own messages those they are for. */
+function namesOf(thread: Thread, own: string, folder: Folder | null): string {
+  const last = thread.last_message
+  const isOwnFolder = folder?.role === 'sent' || folder?.role === 'drafts'
+  const others = isOwnFolder ? last.to : [last.from, ...thread.participants]
+  const seen = new Set<string>()
+  const people = others.filter(({ email }) => !seen.has(email) && seen.add(email))
+  const wanted = people.length > 1 ? people.filter(({ email }) => email !== own) : people
+  const shown = wanted.slice(0, MOST_NAMES)
+  if (shown.length === 1) return shown[0]!.email === own ? words.you : shown[0]!.name || shown[0]!.email
+  return shown.map(shortName).join(', ')
+}
+
+export function ThreadRow({ index, elementId, threadId, isActive, isOpen, onOpen }: ThreadRowProps) {
+  const { data, list, folder } = useMail()
+  const thread = data.threads.get(threadId).value
+  const isSelected = selection.value.has(threadId)
+  if (thread === undefined || list === null) return <PendingRow />
+  const names = namesOf(thread, data.mailbox.email, folder)
+  const states = [thread.unread_count > 0 && 'unread', isActive && 'active', isOpen && 'open']
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list around it has the keys
+    <div
+      id={elementId}
+      role="option"
+      tabIndex={-1}
+      class={['thread-row', ...states].filter(Boolean).join(' ')}
+      aria-selected={isSelected}
+      aria-setsize={list.total.value ?? -1}
+      aria-posinset={index + 1}
+      onClick={(event) => {
+        const isOnPerson = event.target instanceof Element && event.target.closest('.thread-person') !== null
+        if (isOnPerson || event.ctrlKey || event.metaKey) toggleSelected(threadId)
+        else onOpen(threadId)
+      }}
+    >
+      <span class="thread-person" aria-hidden="true">
+        {isSelected ? (
+          <span class="thread-tick">
+            <Icon name="check" />
+          </span>
+        ) : (
+          <Person name={names} />
+        )}
+      </span>
+      <RowText thread={thread} names={names} />
+    </div>
+  )
+}
+
+/** Who, when, about what; with hidden words for what is drawn as a sign. */
+function RowText({ thread, names }: { thread: Thread; names: string }) {
+  const last = thread.last_message
+  return (
+    <>
+      <span class="thread-top">
+        {thread.unread_count > 0 && <span class="hidden-word">{words.rowUnread}</span>}
+        <span class="thread-names cut">{names}</span>
+        {thread.message_count > 1 && (
+          <span class="thread-count" aria-hidden="true">
+            {thread.message_count}
+          </span>
+        )}
+        <span class="thread-time end">
+          <Time at={last.received_at} />
+        </span>
+      </span>
+      <span class="thread-middle">
+        <span class="thread-subject cut">{thread.subject || words.noSubject}</span>
+        <span class="thread-signs end">
+          {isFlagged(thread) && (
+            <span class="flag-set">
+              <span class="hidden-word">{words.rowFlagged}</span>
+              <Icon name="flag" tone="warn" />
+            </span>
+          )}
+          {thread.has_attachments && (
+            <span>
+              <span class="hidden-word">{words.rowFiles}</span>
+              <Icon name="paperclip" tone="soft" />
+            </span>
+          )}
+        </span>
+      </span>
+      <span class="thread-preview cut">{last.preview}</span>
+      {thread.message_count > 1 && <span class="hidden-word">{words.rowMessages(thread.message_count)}</span>}
+    </>
+  )
+}
+
+/** A place whose conversation is on its way. */
+export function PendingRow() {
+  return (
+    <div class="thread-row pending" aria-hidden="true">
+      <span class="thread-bars" />
+    </div>
+  )
+}

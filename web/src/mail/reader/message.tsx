@@ -1,0 +1,131 @@
+// One message of a conversation: who wrote, to whom, its text and its files; or one line while it is closed.
+
+import { useState } from 'preact/hooks'
+import type { EmailAddress, Message } from '../../api/types.ts'
+import { dayAndTime, exact, relative } from '../../base/dates.ts'
+import { size } from '../../base/numbers.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Badge, Person, Time } from '../../parts/marks.tsx'
+import { Menu, type MenuItem } from '../../parts/menu.tsx'
+import { MessageText } from '../../parts/message-text.tsx'
+import { mail as words } from '../../words/en/mail.ts'
+import { useMail } from '../mail-context.ts'
+import { Attachments } from './attachments.tsx'
+
+/** Names in the line below the writer; the rest is counted. */
+const MOST_NAMES = 4
+
+interface MessageViewProps {
+  message: Message
+  beginsOpen: boolean
+}
+
+export function MessageView({ message, beginsOpen }: MessageViewProps) {
+  const [isOpen, setOpen] = useState(beginsOpen)
+  const { data } = useMail()
+  const { from } = message
+  const isOwn = from.email === data.mailbox.email
+  const name = isOwn ? words.you : from.name || from.email
+  return (
+    <li class={`message ${isOpen ? '' : 'closed'}`}>
+      <div class="message-head">
+        <Person name={from.name || from.email} />
+        <button
+          type="button"
+          class="message-toggle"
+          aria-expanded={isOpen}
+          aria-label={isOpen ? words.closeMessage(name) : words.openMessage(name)}
+          onClick={() => setOpen(!isOpen)}
+        />
+        <div class="message-who">
+          <p class="cut">
+            <span class="strong">{name}</span>{' '}
+            {isOpen && !isOwn && from.name !== '' && <span class="soft">{from.email}</span>}
+          </p>
+          {isOpen ? <Recipients message={message} /> : <p class="soft cut">{message.preview}</p>}
+        </div>
+        {message.flags.draft && <Badge>{words.draftMark}</Badge>}
+        <span class="message-time soft meta">
+          {isOpen ? (
+            <time dateTime={message.received_at} title={exact(message.received_at)}>
+              {dayAndTime(message.received_at)}
+              <span class="message-ago">, {relative(message.received_at)}</span>
+            </time>
+          ) : (
+            <Time at={message.received_at} />
+          )}
+        </span>
+        {isOpen && <MessageMenu message={message} />}
+      </div>
+      {isOpen && <Content message={message} />}
+    </li>
+  )
+}
+
+function Content({ message }: { message: Message }) {
+  const text = message.text_body ?? ''
+  return (
+    <div class="message-content">
+      {text.trim() === '' ? <p class="soft">{words.noText}</p> : <MessageText text={text} />}
+      {message.body_truncated?.text === true && <p class="soft meta">{words.cutText}</p>}
+      <Attachments files={message.attachments ?? []} />
+    </div>
+  )
+}
+
+const nameOf = ({ name, email }: EmailAddress, own: string) => (email === own ? words.toYou : name || email)
+
+/** "to you, Ben", with all fields behind it. */
+function Recipients({ message }: { message: Message }) {
+  const { data } = useMail()
+  const own = data.mailbox.email
+  const people = [...message.to, ...message.cc, ...message.bcc]
+  const names = people.slice(0, MOST_NAMES).map((person) => nameOf(person, own))
+  const more = people.length - names.length
+  const { fields } = words
+  const rows: [string, string][] = [
+    [fields.from, addresses([message.from])],
+    [fields.to, addresses(message.to)],
+    [fields.cc, addresses(message.cc)],
+    [fields.bcc, addresses(message.bcc)],
+    [fields.replyTo, addresses(message.reply_to)],
+    [fields.received, exact(message.received_at)],
+    [fields.size, size(message.size_bytes)],
+  ]
+  return (
+    <details class="message-fields">
+      <summary class="soft meta">
+        {words.to} {names.length === 0 ? words.toNone : names.join(', ')} {more > 0 && words.others(more)}
+      </summary>
+      <dl>
+        {rows
+          .filter(([, value]) => value !== '')
+          .map(([label, value]) => (
+            <div key={label}>
+              <dt class="soft">{label}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+    </details>
+  )
+}
+
+const addresses = (people: readonly EmailAddress[]) =>
+  people.map(({ name, email }) => (name === '' ? email : `${name} <${email}>`)).join(', ')
+
+function MessageMenu({ message }: { message: Message }) {
+  const { data } = useMail()
+  const items: MenuItem[] = [
+    {
+      label: words.original,
+      icon: 'download',
+      href: `/as/${data.mailbox.id}/api/v1/mailbox/messages/${message.id}/raw`,
+    },
+  ]
+  return (
+    <Menu class="icon-button" label={words.messageMenu} items={items}>
+      <Icon name="ellipsis" />
+    </Menu>
+  )
+}

@@ -1,0 +1,127 @@
+// The folders of the mailbox, the other mailboxes, and how much room is used.
+
+import { useEffect, useState } from 'preact/hooks'
+import { readQuotas } from '../../api/mail.ts'
+import { self } from '../../api/session.ts'
+import type { Folder, MailboxQuota } from '../../api/types.ts'
+import { count, size } from '../../base/numbers.ts'
+import type { IconName } from '../../look/icons.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Bar, Person } from '../../parts/marks.tsx'
+import { mail as words } from '../../words/en/mail.ts'
+import { folderName, nameInAddress, useMail } from '../mail-context.ts'
+import { hrefOf } from '../places.ts'
+import { AccountMenu } from './account-menu.tsx'
+
+const ROLES = ['inbox', 'sent', 'drafts', 'archive', 'junk', 'trash'] as const
+const ICONS: Readonly<Record<(typeof ROLES)[number], IconName>> = {
+  inbox: 'inbox',
+  sent: 'send',
+  drafts: 'file-pen-line',
+  archive: 'archive',
+  junk: 'octagon-alert',
+  trash: 'trash-2',
+}
+
+/** Those with a role in the order that people know, then the own ones by their path. */
+function inOrder(folders: readonly Folder[]): Folder[] {
+  const place = ({ role }: Folder) => (role === null ? ROLES.length : ROLES.indexOf(role))
+  return [...folders].sort((a, b) => place(a) - place(b) || a.path.localeCompare(b.path))
+}
+
+/** What a number beside a folder counts: drafts that wait, and unread conversations elsewhere but in Junk, Trash and Sent. */
+function countOf({ role, total_threads: total, unread_threads: unread }: Folder): number {
+  if (role === 'drafts') return total
+  return role === 'trash' || role === 'junk' || role === 'sent' ? 0 : unread
+}
+
+export function Sidebar({ isShown }: { isShown: boolean }) {
+  const { data, place } = useMail()
+  const folders = inOrder(data.folders.value ?? [])
+  const others = (self.value?.mailboxes ?? []).filter(({ id }) => id !== data.mailbox.id)
+  return (
+    <nav id="mail-side" class={`mail-side ${isShown ? 'shown' : ''}`} aria-label={words.folders}>
+      <AccountMenu />
+      <ul>
+        {folders.map((folder) => (
+          <FolderLink key={folder.id} folder={folder} isOpen={place.folder === nameInAddress(folder)} />
+        ))}
+      </ul>
+      {others.length > 0 && (
+        <>
+          <p class="side-head">{words.otherMailboxes}</p>
+          <ul>
+            {others.map(({ id, email, display_name: name, unread_threads: unread }) => (
+              <li key={id}>
+                <a class="side-link" href={`/mail/${encodeURIComponent(email)}/inbox`} title={email}>
+                  <Person name={name ?? email} isSmall />
+                  <span class="word cut">{name ?? email}</span>
+                  {(unread ?? 0) > 0 && <span class="end">{count(unread!)}</span>}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <Storage />
+    </nav>
+  )
+}
+
+function FolderLink({ folder, isOpen }: { folder: Folder; isOpen: boolean }) {
+  const { data } = useMail()
+  const number = countOf(folder)
+  const depth = folder.role === null ? folder.path.split('/').length - 1 : 0
+  const href = hrefOf({
+    mailbox: data.mailbox.email,
+    folder: nameInAddress(folder),
+    q: '',
+    shown: 'all',
+    threadId: null,
+  })
+  const name = folderName(folder)
+  return (
+    <li>
+      <a
+        class={`side-link ${number > 0 ? 'counts' : ''}`}
+        href={href}
+        title={name}
+        aria-current={isOpen ? 'page' : undefined}
+        style={{ paddingInlineStart: `${12 + depth * 16}px` }}
+      >
+        <Icon name={folder.role === null ? 'folder' : ICONS[folder.role]} />
+        <span class="word cut">{name}</span>
+        {number > 0 && (
+          <span class="end">
+            {count(number)}
+            {folder.role !== 'drafts' && <span class="hidden-word">{words.unread(number)}</span>}
+          </span>
+        )}
+      </a>
+    </li>
+  )
+}
+
+/** How much of the quota is used. */
+function Storage() {
+  const { data } = useMail()
+  const [quota, setQuota] = useState<MailboxQuota | null>(null)
+  useEffect(() => {
+    let isGone = false
+    readQuotas(data.api).then(
+      (found) => isGone || setQuota(found.find(({ name }) => name === 'storage') ?? null),
+      () => null,
+    )
+    return () => {
+      isGone = true
+    }
+  }, [data])
+  if (quota === null) return null
+  const { used, hard_limit: most } = quota
+  return (
+    <div class="mail-storage">
+      <p class="meta soft">{most === null ? words.usedAlone(size(used)) : words.used(size(used), size(most))}</p>
+      {most !== null && <Bar share={used / most} />}
+    </div>
+  )
+}

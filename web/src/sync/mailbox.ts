@@ -1,0 +1,134 @@
+// One mailbox in the browser: its folders, threads and lists, and how they follow the server.
+
+import { signal } from '@preact/signals'
+import { type Api, apiAs } from '../api/client.ts'
+import { toApiError } from '../api/errors.ts'
+import { readFolders, readThreadChanges, readThreads, type ThreadFilter } from '../api/mail.ts'
+import type { Folder, OwnMailbox, ThreadsChanged } from '../api/types.ts'
+import { type ActionTarget, runAction, type ThreadAction } from './actions.ts'
+import { Conversations } from './conversations.ts'
+import { type Patch, ThreadRecords } from './records.ts'
+import { ThreadList } from './thread-list.ts'
+
+/** Lists that are kept: the way back to one is instant. */
+const MOST_LISTS = 12
+const BATCH = 100
+
+export class MailboxData implements ActionTarget {
+  readonly mailbox: OwnMailbox
+  readonly api: Api
+  readonly folders = signal<readonly Folder[] | null>(null)
+  readonly threads = new ThreadRecords()
+  readonly conversations: Conversations
+  readonly #lists = new Map<string, ThreadList>()
+  /** State of the threads that is known; null before the first list. */
+  #state: string | null = null
+  #following: Promise<void> | null = null
+  #isBehind = false
+
+  constructor(mailbox: OwnMailbox) {
+    this.mailbox = mailbox
+    this.api = apiAs(mailbox.id)
+    this.conversations = new Conversations(this.api)
+  }
+
+  get mayChange(): boolean {
+    return this.mailbox.capabilities.includes('mailbox.write')
+  }
+
+  get maySend(): boolean {
+    return this.mailbox.capabilities.includes('email.send')
+  }
+
+  /** @throws ApiError */
+  async readFolders(): Promise<void> {
+    this.folders.value = await readFolders(this.api)
+  }
+
+  list(filter: ThreadFilter): ThreadList {
+    const key = JSON.stringify(filter)
+    const list =
+      this.#lists.get(key) ??
+      new ThreadList(this.api, this.threads, filter, (state) => {
+        this.#state ??= state
+      })
+    this.#lists.delete(key)
+    this.#lists.set(key, list)
+    for (const name of this.#lists.keys()) {
+      if (this.#lists.size <= MOST_LISTS) break
+      this.#lists.delete(name)
+    }
+    return list
+  }
+
+  openLists(): Iterable<ThreadList> {
+    return this.#lists.values()
+  }
+
+  addPatch(patch: Patch): void {
+    this.threads.addPatch(patch)
+  }
+
+  removePatch(patch: Patch): void {
+    this.threads.removePatch(patch)
+  }
+
+  /** Does something to threads. @throws ApiError when it was refused; what was drawn is undone */
+  act(action: ThreadAction): Promise<ThreadsChanged> {
+    return runAction(this, action)
+  }
+
+  /** The server said that types have a new state. */
+  changed(types: readonly string[]): void {
+    if (types.includes('folders')) void this.readFolders().catch(() => null)
+    if (types.includes('threads') || types.includes('messages')) void this.follow().catch(() => null)
+  }
+
+  /** Reads what changed; one reading at a time, and once more for what changes during it. */
+  follow(): Promise<void> {
+    if (this.#following !== null) {
+      this.#isBehind = true
+      return this.#following
+    }
+    this.#following = this.#follow().finally(() => {
+      this.#following = null
+    })
+    return this.#following
+  }
+
+  async #follow(): Promise<void> {
+    do {
+      this.#isBehind = false
+      await this.#followThreads()
+      await Promise.all([...this.#lists.values()].map((list) => list.follow()))
+    } while (this.#isBehind)
+  }
+
+  async #followThreads(): Promise<void> {
+    const since = this.#state
+    if (since === null) return
+    const changes = await this.#changesSince(since)
+    if (changes === null) return
+    const changed = [...changes.created, ...changes.updated]
+    this.conversations.refresh(changed)
+    const held = changed.filter((id) => this.threads.has(id))
+    for (let at = 0; at < held.length; at += BATCH) {
+      const { list } = await readThreads(this.api, held.slice(at, at + BATCH))
+      this.threads.put(list)
+    }
+    this.#state = changes.new_state
+    if (changes.has_more_changes) this.#isBehind = true
+  }
+
+  /** Null when the state was too old: then every list was read again. */
+  async #changesSince(state: string) {
+    try {
+      return await readThreadChanges(this.api, state)
+    } catch (error) {
+      if (toApiError(error).status !== 409) throw error
+      this.#state = null
+      await Promise.all([...this.#lists.values()].map((list) => list.reload()))
+      return null
+    }
+  }
+}
