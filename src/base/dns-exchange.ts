@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
-import { type DecodedPacket, decode, encode, type Question, RECURSION_DESIRED } from 'dns-packet'
+import { AUTHENTIC_DATA, type DecodedPacket, decode, encode, type Question, RECURSION_DESIRED } from 'dns-packet'
 import type { Clock } from './clock.ts'
 
 /** A name server: an IP address and a port. */
@@ -28,6 +28,8 @@ export interface DnsQueryOptions {
   timeoutMs: number
   /** EDNS(0) announces a larger UDP payload; some old servers answer it with FORMERR. */
   edns: boolean
+  /** The server is to say whether it has validated the answer (AD in a query, RFC 6840 §5.7). */
+  asksAuthentic?: boolean
   /** Contains, while the query is pending, the function that cancels it. */
   pendingCancels: Set<() => void>
 }
@@ -55,7 +57,7 @@ export async function exchange(question: Question, options: DnsQueryOptions): Pr
   return (await overUdp(question, options)) ?? overTcp(question, options)
 }
 
-function message(question: Question, edns: boolean): { id: number; bytes: Buffer } {
+function message(question: Question, { edns, asksAuthentic }: DnsQueryOptions): { id: number; bytes: Buffer } {
   const id = randomInt(0x10000)
   const additionals = edns
     ? [
@@ -71,7 +73,8 @@ function message(question: Question, edns: boolean): { id: number; bytes: Buffer
         },
       ]
     : []
-  const bytes = encode({ type: 'query', id, flags: RECURSION_DESIRED, questions: [question], additionals })
+  const flags = RECURSION_DESIRED | (asksAuthentic === true ? AUTHENTIC_DATA : 0)
+  const bytes = encode({ type: 'query', id, flags, questions: [question], additionals })
   return { id, bytes }
 }
 
@@ -118,7 +121,7 @@ function attempt<T>(
 }
 
 function overUdp(question: Question, options: DnsQueryOptions): Promise<DnsReply | null> {
-  const { id, bytes } = message(question, options.edns)
+  const { id, bytes } = message(question, options)
   return attempt<DnsReply | null>(question, options, (done, failed) => {
     // A separate socket for each query: the system picks an unpredictable port.
     const socket = createSocket(isIPv6(options.server.address) ? 'udp6' : 'udp4')
@@ -139,7 +142,7 @@ function overUdp(question: Question, options: DnsQueryOptions): Promise<DnsReply
 }
 
 function overTcp(question: Question, options: DnsQueryOptions): Promise<DnsReply> {
-  const { id, bytes } = message(question, options.edns)
+  const { id, bytes } = message(question, options)
   return attempt<DnsReply>(question, options, (done, failed) => {
     const socket = connect(options.server.port, options.server.address)
     const length = Buffer.alloc(2)

@@ -6,6 +6,7 @@ import type { Answer, Question, RecordType as WireType } from 'dns-packet'
 import { authoritiesOf } from './authority.ts'
 import type { Clock } from './clock.ts'
 import { type DnsReply, dnsError, exchange, type NameServer } from './dns-exchange.ts'
+import { RECORD_FORMS } from './record-forms.ts'
 
 /** A name server that was asked, and how it answered. */
 export interface AskedServer {
@@ -37,8 +38,24 @@ export interface Resolver {
    * @param note receives every server that was asked, in order
    */
   fresh(name: string, type: string, note?: (asked: AskedServer) => void): Promise<unknown[]>
+  /**
+   * The same with what the servers say of its authenticity (RFC 4035 §3.2.3). Only where they are trusted to validate: see
+   * {@link ResolverOptions.isTrusted}. Never throws.
+   */
+  authenticated?(name: string, type: string): Promise<AuthenticatedAnswer>
   /** Cancels all pending queries and closes their sockets. */
   close(): Promise<void>
+}
+
+/** An answer of a validating server. */
+export interface AuthenticatedAnswer {
+  records: readonly unknown[]
+  /** Null with records, else a code of `resolve`. */
+  code: string | null
+  /** The server has validated all of it by DNSSEC, aliases included; also that there is nothing. */
+  isAuthentic: boolean
+  /** The name the aliases (CNAME) lead to, lower case; the name itself without any. */
+  name: string
 }
 
 export type CachedAnswer = { records: readonly unknown[] } | { code: string }
@@ -51,6 +68,8 @@ export interface ResolverOptions {
   timeoutMs?: number
   /** Finds the authoritative servers of a name; by its NS records unless given. */
   authorities?: typeof authoritiesOf
+  /** The servers validate, and the way to them cannot be tampered with: their AD bit is believed. */
+  isTrusted?: boolean
 }
 
 const TIMEOUT_MS = 1500
@@ -78,48 +97,15 @@ const CODE_OF = new Map([
   ['FORMERR', 'EFORMERR'],
 ])
 
-/** How the data of each record type is presented, as node:dns does. */
-const FORMS = new Map<string, (data: never) => unknown>([
-  ['A', (data: string) => data],
-  ['AAAA', (data: string) => data],
-  ['CNAME', (data: string) => data],
-  ['NS', (data: string) => data],
-  ['PTR', (data: string) => data],
-  ['MX', (data: { preference: number; exchange: string }) => ({ priority: data.preference, exchange: hostOf(data) })],
-  [
-    'SRV',
-    (data: { priority: number; weight: number; port: number; target: string }) => ({
-      ...{ priority: data.priority, weight: data.weight, port: data.port },
-      name: data.target === '.' ? '' : data.target,
-    }),
-  ],
-  // One character per byte, as in node:dns: bytes beyond ASCII stay recognisable.
-  ['TXT', (data: Buffer[]) => data.map((part) => part.toString('latin1'))],
-  [
-    'CAA',
-    (data: { flags: number; tag: string; value: string }) => ({
-      ...{ critical: data.flags, tag: data.tag },
-      value: data.value,
-    }),
-  ],
-  [
-    'TLSA',
-    (data: { usage: number; selector: number; matchingType: number; certificate: Buffer }) => ({
-      certUsage: data.usage,
-      selector: data.selector,
-      match: data.matchingType,
-      data: new Uint8Array(data.certificate),
-    }),
-  ],
-])
-
-/** The null MX of RFC 7505 is "" in node:dns. */
-function hostOf(data: { exchange: string }): string {
-  return data.exchange === '.' ? '' : data.exchange
-}
-
 /** The outcome of a query: records, or the code of an error. `ttl` in seconds. */
-type Outcome = { values: unknown[]; ttl: number; bytes: number } | { code: string; ttl: number; bytes: number }
+type Outcome = ({ values: unknown[] } | { code: string }) & {
+  ttl: number
+  bytes: number
+  /** AD (RFC 4035 §3.2.3) in all replies. */
+  isAuthentic: boolean
+  /** The last name of the aliases, lower case. */
+  name: string
+}
 
 export function openResolver(options: ResolverOptions): Resolver {
   return new CachingResolver(options)
@@ -130,6 +116,7 @@ class CachingResolver implements Resolver {
   readonly #clock: Clock
   readonly #timeoutMs: number
   readonly #authorities: typeof authoritiesOf
+  readonly #isTrusted: boolean
   /** Insertion order is the order of use: the first entry is the least recently used. */
   readonly #cache = new Map<string, { outcome: Outcome; until: number }>()
   readonly #asking = new Map<string, Promise<Outcome>>()
@@ -142,13 +129,34 @@ class CachingResolver implements Resolver {
     this.#clock = options.clock
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS
     this.#authorities = options.authorities ?? authoritiesOf
+    this.#isTrusted = options.isTrusted === true
+    if (this.#isTrusted) this.authenticated = (name, type) => this.#authenticated(name, type)
   }
+
+  authenticated?: (name: string, type: string) => Promise<AuthenticatedAnswer>
 
   async resolve(name: string, type: string): Promise<unknown[]> {
     const question = checked(name, type)
+    return present(await this.#outcomeOf(question), question)
+  }
+
+  async #authenticated(name: string, type: string): Promise<AuthenticatedAnswer> {
+    const own = { records: [], isAuthentic: false, name: name.toLowerCase() }
+    try {
+      const outcome = await this.#outcomeOf(checked(name, type))
+      const { isAuthentic } = outcome
+      if ('code' in outcome) return { records: [], code: outcome.code, isAuthentic, name: outcome.name }
+      return { records: outcome.values, code: null, isAuthentic, name: outcome.name }
+    } catch (error) {
+      return { ...own, code: (error as { code?: string }).code ?? 'ESERVFAIL' }
+    }
+  }
+
+  async #outcomeOf(question: Question): Promise<Outcome> {
+    const { type } = question
     const key = `${type} ${question.name.toLowerCase()}`
     const cached = this.#recall(key)
-    if (cached !== undefined) return present(cached, question)
+    if (cached !== undefined) return cached
     let asking = this.#asking.get(key)
     if (asking === undefined) {
       asking = this.#ask(question)
@@ -156,7 +164,7 @@ class CachingResolver implements Resolver {
         .finally(() => this.#asking.delete(key))
       this.#asking.set(key, asking)
     }
-    return present(await asking, question)
+    return asking
   }
 
   cached(name: string, type: string): CachedAnswer | undefined {
@@ -197,15 +205,17 @@ class CachingResolver implements Resolver {
   async #ask(question: Question, note?: (asked: AskedServer) => void): Promise<Outcome> {
     let name = question.name
     let ttl = MAX_TTL
+    let isAuthentic = this.#isTrusted
     for (let hops = 0; hops <= MAX_CNAMES; ) {
       const reply = await this.#exchange({ type: question.type, name }, note)
       const found = readReply(reply, question.type, name)
       ttl = Math.min(ttl, found.outcome.ttl)
-      if (found.alias === null) return { ...found.outcome, ttl }
+      isAuthentic &&= found.outcome.isAuthentic
+      if (found.alias === null) return { ...found.outcome, ttl, isAuthentic }
       hops += found.hops
       name = found.alias
     }
-    return { code: ALIAS_LOOP, ttl: 0, bytes: 0 }
+    return { code: ALIAS_LOOP, ttl: 0, bytes: 0, isAuthentic: false, name }
   }
 
   /** The answer of the authoritative servers; null when they do not answer, or answer with a CNAME without its target. */
@@ -266,7 +276,8 @@ class CachingResolver implements Resolver {
   }
 
   async #askServer(question: Question, server: NameServer): Promise<DnsReply> {
-    const options = { server, clock: this.#clock, timeoutMs: this.#timeoutMs, pendingCancels: this.#pendingCancels }
+    const own = { clock: this.#clock, timeoutMs: this.#timeoutMs, pendingCancels: this.#pendingCancels }
+    const options = { ...own, server, asksAuthentic: this.#isTrusted }
     const reply = await exchange(question, { ...options, edns: true })
     // A server without EDNS(0) support answers FORMERR: RFC 6891 7.
     return reply.rcode === 'FORMERR' ? exchange(question, { ...options, edns: false }) : reply
@@ -275,7 +286,7 @@ class CachingResolver implements Resolver {
 
 function checked(name: string, type: string): Question {
   const question = { name: name.replace(/\.$/, ''), type: type as WireType }
-  if (!FORMS.has(type)) throw dnsError('EBADQUERY', question)
+  if (!RECORD_FORMS.has(type)) throw dnsError('EBADQUERY', question)
   if (!NAME.test(question.name)) throw dnsError('EBADNAME', question)
   return question
 }
@@ -301,7 +312,8 @@ interface AnswerRecords {
 }
 
 function readReply(reply: DnsReply, type: string, name: string): AnswerRecords {
-  const bytes = reply.bytes
+  const { bytes, packet } = reply
+  const isAuthentic = packet.flag_ad
   let owner = name.toLowerCase()
   let ttl = MAX_TTL
   let alias: string | null = null
@@ -311,9 +323,10 @@ function readReply(reply: DnsReply, type: string, name: string): AnswerRecords {
     const own = answers.filter((answer) => answer.name.toLowerCase() === owner)
     const records = own.filter((answer) => answer.type === type)
     if (records.length > 0) {
-      const form = FORMS.get(type)!
+      const form = RECORD_FORMS.get(type)!
       for (const record of records) ttl = Math.min(ttl, record.ttl)
-      return { outcome: { values: records.map((record) => form(record.data)), ttl, bytes }, alias: null, hops }
+      const values = records.map((record) => form(record.data))
+      return { outcome: { values, ttl, bytes, isAuthentic, name: owner }, alias: null, hops }
     }
     const next = own.find((answer) => answer.type === 'CNAME')
     if (next === undefined) break
@@ -321,9 +334,11 @@ function readReply(reply: DnsReply, type: string, name: string): AnswerRecords {
     owner = alias.toLowerCase()
     ttl = Math.min(ttl, next.ttl)
   }
-  if (hops > MAX_CNAMES) return { outcome: { code: ALIAS_LOOP, ttl: 0, bytes }, alias: null, hops }
+  if (hops > MAX_CNAMES) {
+    return { outcome: { code: ALIAS_LOOP, ttl: 0, bytes, isAuthentic: false, name: owner }, alias: null, hops }
+  }
   const code = reply.rcode === 'NOERROR' ? 'ENODATA' : (CODE_OF.get(reply.rcode) ?? 'ESERVFAIL')
-  const negative = { code, ttl: Math.min(ttl, negativeTtl(reply, code)), bytes }
+  const negative = { code, ttl: Math.min(ttl, negativeTtl(reply, code)), bytes, isAuthentic, name: owner }
   // An SOA confirms that the last name of the chain has no such records; without it that name is queried next.
   const ended = code !== 'ENODATA' || soaOf(reply) !== undefined
   return { outcome: negative, alias: ended ? null : alias, hops }

@@ -44,4 +44,9 @@ export const internetSettings = {
     maxLength: 64,
     description: 'Profile of certificates, such as shortlived. Empty: the usual one of the authority.',
   }),
+  DNSSEC_RESOLVERS: Type.Array(Type.String(), {
+    default: [],
+    description:
+      'Validating DNS resolvers on this machine or on a protected path, as ip, ip:port or [ipv6]:port: their AD bit is believed, and DANE protects direct delivery. Empty: no DANE. A stub such as 127.0.0.53 that only forwards is none.',
+  }),
 } as const

@@ -197,11 +197,14 @@ function checkDomains({ AGENT_MAILBOX_DOMAIN: domain, MAIL_HOSTS }: Config): voi
 }
 
 function checkAddresses(config: Config): void {
-  for (const server of config.DNS_SERVERS)
-    if (!isServer(server))
+  for (const name of ['DNS_SERVERS', 'DNSSEC_RESOLVERS'] as const) {
+    for (const server of config[name]) {
+      if (isServer(server)) continue
       throw wrong(
-        `The setting DNS_SERVERS contains ${server}, which is not an ip or ip:port. Use a value such as 127.0.0.1:53.`,
+        `The setting ${name} contains ${server}, which is not an ip or ip:port. Use a value such as 127.0.0.1:53.`,
       )
+    }
+  }
   for (const name of ['TRUSTED_PROXIES', 'PROXY_PROTOCOL_FROM'] as const) {
     for (const range of config[name]) {
       if (!isRange(range))

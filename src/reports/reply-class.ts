@@ -27,6 +27,8 @@ export type DelayCause =
   | 'network'
   | 'dns'
   | 'provider_quota'
+  /** The mail server does not meet the TLS policy of the domain. */
+  | 'tls_policy'
   | 'transient'
 /** docs/design/events.md §4 `bounce.type`: the address is invalid, another message or a later attempt may succeed, or the reason is unknown. */
 export type BounceType = 'permanent' | 'transient' | 'undetermined'

@@ -39,6 +39,7 @@ const LAYERS = new Map([
   ['auth', 3],
   ['sieve', 3],
   ['spam', 3],
+  ['tls-policy', 3],
   ['mime', 2],
   ['html', 1],
   ['config', 1],
@@ -51,7 +52,7 @@ const LAYERS = new Map([
 const FLOORS: Record<string, readonly string[]> = {
   store: ['rows', 'content', 'log', 'entries', 'search', 'lists', 'messages', 'threads', 'mailbox', 'appliance', '.'],
   outbound: [
-    ...['model', 'billing', 'log', 'queue', 'notices', 'providers', 'routing', 'submit', 'receive'],
+    ...['model', 'billing', 'log', 'queue', 'notices', 'providers', 'routing', 'submit', 'receive', 'tls'],
     ...['transports/smtp', 'transports/accounts', 'transports/direct', 'transports/local', 'transports', 'runner', '.'],
   ],
   imap: ['grammar', 'views', 'fetch', 'search', 'session', 'untagged', 'commands', '.'],

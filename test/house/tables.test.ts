@@ -126,6 +126,7 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['remote_ids', 'src/outbound/log/'],
   ['queue', 'src/outbound/queue/queue.ts'],
   ['suppressions', 'src/outbound/queue/suppressions.ts'],
+  ['tls_policies', 'src/outbound/tls/'],
   ['billing_accounts', 'src/outbound/billing/'],
   ['billing_transactions', 'src/outbound/billing/'],
   ['billing_meters', 'src/outbound/billing/'],

@@ -17,6 +17,8 @@ export interface Names {
   SRV?: { priority: number; weight: number; port: number; target: string }[]
   NS?: string[]
   CAA?: { flags: number; tag: string; value: string }[]
+  /** "3 1 1 0123…" */
+  TLSA?: string[]
   CNAME?: string
   /** Seconds; default 0, so that a change of the zone is visible immediately. */
   ttl?: number
@@ -177,11 +179,18 @@ function recordsOf(names: Names, name: string, type: string): Answer[] {
   }
   if (type === 'SRV') return (names.SRV ?? []).map((data) => ({ ...base, type: 'SRV' as const, data }))
   if (type === 'CAA') return (names.CAA ?? []).map((data) => ({ ...base, type, data: data as never }))
+  if (type === 'TLSA') return (names.TLSA ?? []).map((data) => ({ ...base, type, data: tlsaOf(data) as never }))
   if (type === 'CNAME') return names.CNAME === undefined ? [] : [{ ...base, type, data: names.CNAME }]
   if (type === 'A' || type === 'AAAA' || type === 'PTR' || type === 'NS') {
     return (names[type] ?? []).map((data) => ({ ...base, type, data }))
   }
   return []
+}
+
+function tlsaOf(text: string) {
+  const [usage, selector, matchingType, hex] = text.split(' ')
+  const certificate = Buffer.from(hex!, 'hex')
+  return { usage: Number(usage), selector: Number(selector), matchingType: Number(matchingType), certificate }
 }
 
 function strings(text: string): Buffer[] {
@@ -217,6 +226,10 @@ function shown(type: string, data: never): unknown {
   if (type === 'CAA') {
     const { flags, ...property } = data as { flags: number; tag: string; value: string }
     return { critical: flags, ...property }
+  }
+  if (type === 'TLSA') {
+    const { usage, selector, matchingType, certificate } = data as unknown as ReturnType<typeof tlsaOf>
+    return { certUsage: usage, selector, match: matchingType, data: new Uint8Array(certificate) }
   }
   if (type !== 'MX') return data
   const { preference, exchange } = data as { preference: number; exchange: string }

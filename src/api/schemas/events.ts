@@ -99,7 +99,16 @@ const Rejection = record('EventRejection', 'Why it was not sent.', {
   detail: Type.String(),
 })
 const Delay = record('EventDelay', 'Why it is delayed.', {
-  type: Words(['mailbox_full', 'throttled', 'greylisted', 'network', 'dns', 'provider_quota', 'transient']),
+  type: Words([
+    'mailbox_full',
+    'throttled',
+    'greylisted',
+    'network',
+    'dns',
+    'provider_quota',
+    'tls_policy',
+    'transient',
+  ]),
   smtp_code: Code,
   diagnostic: Type.String(),
   next_attempt_at: Timestamp,

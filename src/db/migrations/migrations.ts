@@ -64,6 +64,7 @@ import { scriptNotifications } from './0061-script-notifications.ts'
 import { certificateTables } from './0062-certificates.ts'
 import { messageHeaderKeys } from './0063-header-keys.ts'
 import { spamLearning } from './0064-spam-learning.ts'
+import { tlsPolicies } from './0065-tls-policies.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -134,5 +135,6 @@ export const mailMigrations = [
   certificateTables,
   messageHeaderKeys,
   spamLearning,
+  tlsPolicies,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

@@ -8,7 +8,7 @@ import type { NotificationMessages } from '../notices/notification-messages.ts'
 import type { VacationReplies } from '../notices/vacation-replies.ts'
 import type { Connections } from '../providers/connections.ts'
 import type { ReceivedDelivery } from '../receive/deliver-received.ts'
-import { openDirect } from './direct/direct.ts'
+import { openGuardedDirect } from './direct/direct.ts'
 import { openLocal } from './local/local.ts'
 import { openSmtp } from './smtp/smtp.ts'
 
@@ -43,7 +43,7 @@ export class Transports {
 
   constructor(deps: TransportsDeps) {
     this.#deps = deps
-    this.#direct = openDirect(deps)
+    this.#direct = openGuardedDirect(deps)
     this.#local = openLocal(deps)
   }
 

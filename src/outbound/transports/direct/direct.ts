@@ -1,5 +1,8 @@
 // Direct delivery: finds the mail servers of a domain in DNS and hands the message to the first that accepts it (RFC 5321 §5.1).
 
+import { closeAll } from '../../../base/lifecycle.ts'
+import { openResolver } from '../../../base/resolver.ts'
+import { SafeFetch } from '../../../base/safe-fetch.ts'
 import { domainOf } from '../../../mime/address.ts'
 import type { OutboundDeps } from '../../model/deps.ts'
 import type { DelayCause } from '../../model/records.ts'
@@ -11,6 +14,8 @@ import type {
   NotTried,
   Verdict,
 } from '../../model/transport.ts'
+import type { DomainTls } from '../../tls/domain-tls.ts'
+import { StsPolicies, type StsState } from '../../tls/sts-policies.ts'
 import { SmtpError } from '../smtp/errors.ts'
 import { ownReply } from '../smtp/reply.ts'
 import { Backoff } from './backoff.ts'
@@ -18,14 +23,34 @@ import { findRoute } from './route.ts'
 import { ServerSearch } from './search.ts'
 import { Servers } from './servers.ts'
 
-type Deps = Pick<OutboundDeps, 'clock' | 'config' | 'resolver'>
+type Deps = Pick<OutboundDeps, 'clock' | 'config' | 'resolver'> & {
+  /** Policies of the domains; none are looked up without it. */
+  policies?: Pick<StsPolicies, 'of'>
+}
+
+type GuardedDeps = Pick<OutboundDeps, 'clock' | 'config' | 'resolver' | 'db' | 'log'>
 
 /** Causes that delay every message to a destination. Unreachable hosts are recorded by address instead. */
 const HOLDS_FOR_ALL = new Set<DelayCause>(['dns', 'throttled'])
 
+const NO_POLICY: StsState = { kind: 'none' }
+
 /** All recipients of one hand-over share a domain. */
 export function openDirect(deps: Deps): DirectTransport {
   return new Direct(deps)
+}
+
+/** The same under the TLS policies of domains, and with the resolvers that validate, where there are some. */
+export function openGuardedDirect(deps: GuardedDeps): DirectTransport {
+  const { config, clock, log } = deps
+  const servers = config.DNSSEC_RESOLVERS
+  const own = servers.length === 0 ? null : openResolver({ servers, clock, isTrusted: true })
+  const resolver = own ?? deps.resolver
+  const fetch = new SafeFetch({ resolver, log, allowPrivate: config.ALLOW_PRIVATE_SMTP_HOSTS })
+  const direct = openDirect({ ...deps, resolver, policies: new StsPolicies({ ...deps, resolver, fetch }) })
+  const parts = [direct, fetch, ...(own === null ? [] : [own])]
+  const close = () => closeAll(parts.map((part) => () => part.close()))
+  return { hand: (handover) => direct.hand(handover), check: (to) => direct.check(to), close }
 }
 
 class Direct implements DirectTransport {
@@ -47,9 +72,15 @@ class Direct implements DirectTransport {
     if (handover.isUrgent) this.#destinations.lift(domain)
     const failure = this.#destinations.get(domain)
     if (failure !== null) return { kind: 'not_tried', until: failure.until, failure: failure.error }
-    const { resolver, config } = this.#deps
-    const route = await findRoute(resolver, domain, config.MAIL_HOSTS)
-    if (route.kind === 'hosts') return this.#search(domain, route.hosts, handover)
+    const { resolver, config, policies } = this.#deps
+    const isName = policies !== undefined && !domain.startsWith('[')
+    const [route, sts] = await Promise.all([
+      findRoute(resolver, domain, config.MAIL_HOSTS),
+      isName ? policies.of(domain) : NO_POLICY,
+    ])
+    if (route.kind === 'hosts') {
+      return this.#search({ domain, sts, isMxAuthentic: route.isAuthentic === true }, route.hosts, handover)
+    }
     const all = (verdict: Verdict): Answered => {
       const verdicts = handover.recipients.map(() => verdict)
       return { kind: 'answered', verdicts, confirmation: 'recipient_mx', remoteIds: [], peer: domain }
@@ -71,9 +102,11 @@ class Direct implements DirectTransport {
     return this.#servers.close()
   }
 
-  async #search(domain: string, hosts: readonly string[], handover: DirectHandover): Promise<Answered | NotTried> {
+  async #search(tls: DomainTls, hosts: readonly string[], handover: DirectHandover): Promise<Answered | NotTried> {
     const { clock, resolver, config } = this.#deps
-    const deps = { clock, resolver, servers: this.#servers, allowPrivate: config.ALLOW_PRIVATE_SMTP_HOSTS }
+    const { domain } = tls
+    const settings = { allowPrivate: config.ALLOW_PRIVATE_SMTP_HOSTS, port: config.DIRECT_PORT }
+    const deps = { clock, resolver, servers: this.#servers, tls, ...settings }
     const search = new ServerSearch(deps, handover)
     const handed = await search.run(hosts)
     const { unreached } = search

@@ -97,6 +97,8 @@ export class HostGate {
     const isFinal = (reply.smtpCode ?? 0) >= 500 || reply.enhancedCode?.startsWith('5')
     // A working host that refuses a connection has reached its connection limit.
     const isCrowded = this.#works(address) && (kind === 'refused' || kind === 'lost')
+    // A server that does not meet the policy of one domain may serve others.
+    if (error.cause === 'tls_policy') return
     if (kind !== 'aborted' && !isFinal && !isCrowded) this.noteSilence(address, error)
   }
 

@@ -11,7 +11,12 @@ export const HOSTS_MAX = 5
 /** The result of a route lookup. */
 export type MxRoute =
   /** Host names, or one IP address, in the order of attempts. */
-  | { kind: 'hosts'; hosts: string[] }
+  | {
+      kind: 'hosts'
+      hosts: string[]
+      /** DNSSEC has validated that these are the servers. */
+      isAuthentic?: true
+    }
   /** A permanent failure: the domain has no usable mail server. */
   | { kind: 'never'; sentence: string; enhancedCode: string }
   /** A temporary failure of DNS. */
@@ -28,11 +33,11 @@ interface MailExchange {
  */
 export async function findRoute(resolver: Resolver, domain: string, ownNames: readonly string[]): Promise<MxRoute> {
   if (domain.startsWith('[')) return literal(domain)
-  let records: MailExchange[]
-  try {
-    records = (await resolver.resolve(domain, 'MX')) as MailExchange[]
-  } catch (error) {
-    return withoutMx(resolver, domain, (error as { code?: string }).code ?? '')
+  const { records, code, isAuthentic } = await exchangesOf(resolver, domain)
+  const authentic = isAuthentic ? { isAuthentic } : {}
+  if (code !== null) {
+    const route = await withoutMx(resolver, domain, code)
+    return route.kind === 'hosts' ? { ...route, ...authentic } : route
   }
   const named = records.map(({ priority, exchange }) => ({ priority, host: exchange.toLowerCase().replace(/\.$/, '') }))
   // Null MX (RFC 7505 §3): a single record with an empty name.
@@ -43,9 +48,29 @@ export async function findRoute(resolver: Resolver, domain: string, ownNames: re
   const own = hosts.filter(({ host }) => ownNames.includes(host)).map(({ priority }) => priority)
   // RFC 5321 §5.1: ignore hosts with the same or a higher preference value than ours; they would return the message to us.
   const nearer = hosts.filter(({ priority }) => priority < Math.min(...own, Number.POSITIVE_INFINITY))
-  if (nearer.length > 0) return { kind: 'hosts', hosts: inOrder(nearer).slice(0, HOSTS_MAX) }
+  if (nearer.length > 0) return { kind: 'hosts', hosts: inOrder(nearer).slice(0, HOSTS_MAX), ...authentic }
   const sentence = `The DNS of ${domain} names this appliance as its mail server, but it accepts no mail for ${domain}.`
   return { kind: 'never', sentence, enhancedCode: '5.4.6' }
+}
+
+interface Exchanges {
+  records: readonly MailExchange[]
+  /** The code of an answer without records; null with them. */
+  code: string | null
+  isAuthentic: boolean
+}
+
+async function exchangesOf(resolver: Resolver, domain: string): Promise<Exchanges> {
+  if (resolver.authenticated !== undefined) {
+    const answer = await resolver.authenticated(domain, 'MX')
+    return { ...answer, records: answer.records as readonly MailExchange[] }
+  }
+  try {
+    const records = (await resolver.resolve(domain, 'MX')) as MailExchange[]
+    return { records, code: null, isAuthentic: false }
+  } catch (error) {
+    return { records: [], code: (error as { code?: string }).code ?? '', isAuthentic: false }
+  }
 }
 
 function literal(domain: string): MxRoute {

@@ -2,11 +2,14 @@
 
 import type { Clock } from '../../../base/clock.ts'
 import type { Resolver } from '../../../base/resolver.ts'
+import { namesHost } from '../../../tls-policy/sts.ts'
 import type { RemoteReply } from '../../model/records.ts'
 import type { Answered, DirectHandover, NotTried, Verdict } from '../../model/transport.ts'
+import { type DomainTls, hostTls } from '../../tls/domain-tls.ts'
+import { policyName, type TlsRequirement } from '../../tls/requirement.ts'
 import { findAddresses } from '../smtp/addresses.ts'
 import type { Connection } from '../smtp/connection.ts'
-import { moreInformative, NO_ROUTE, noAddress, SmtpError } from '../smtp/errors.ts'
+import { moreInformative, NO_ROUTE, noAddress, policyError, SmtpError } from '../smtp/errors.ts'
 import { overConnection } from '../smtp/hand-over.ts'
 import { ADDRESSES_MAX } from '../smtp/limits.ts'
 import { isVerdict, offer, outgoingMessageOf } from '../smtp/offer.ts'
@@ -32,6 +35,10 @@ interface SearchDeps {
   servers: Servers
   /** Whether private IP addresses are allowed. */
   allowPrivate: boolean
+  /** TCP port of the servers. */
+  port: number
+  /** The policies of the domain. */
+  tls: DomainTls
 }
 
 export class ServerSearch {
@@ -60,8 +67,13 @@ export class ServerSearch {
   async run(hosts: readonly string[]): Promise<Answered | NotTried> {
     const end = this.#deps.clock.now() + SEARCH_MS
     for (const host of hosts) {
+      const tls = await hostTls(this.#deps.tls, host, this.#deps)
+      if ('refusal' in tls) {
+        this.#errors.push(policyError(tls.refusal))
+        continue
+      }
       for (const address of await this.#addressesOf(host)) {
-        const isDone = await this.#tryAddress(host, address)
+        const isDone = await this.#tryAddress(host, address, tls.requirement)
         if (this.#isOver(end)) return this.#result(hosts[0]!)
         if (isDone) break
       }
@@ -86,12 +98,12 @@ export class ServerSearch {
   }
 
   /** @returns true when the other addresses of the host would give the same result */
-  async #tryAddress(host: string, address: string): Promise<boolean> {
+  async #tryAddress(host: string, address: string, requirement: TlsRequirement | null): Promise<boolean> {
     const { servers } = this.#deps
     this.#addressesLeft--
     if (this.#handover.isUrgent) servers.gate.lift(address)
     const offerOver = (ready: Connection) => this.#offer(ready)
-    const pool = servers.at(host, address)
+    const pool = servers.at(host, address, requirement)
     const { result, connection } = await overConnection(pool, this.#handover.signal, offerOver)
     if (result === null) return true
     const silence = connection?.channel.error ?? null
@@ -99,7 +111,7 @@ export class ServerSearch {
     else if (connection !== null) servers.gate.noteAnswer(address)
     if (result.kind === 'broken') return this.#failed(result.error, address)
     this.#peer = host
-    if (result.kind === 'answered') return this.#answered(result, connection)
+    if (result.kind === 'answered') return this.#answered(result, connection, requirement)
     const { stage, reply, cause } = result
     if (reply.smtpCode! < 500) return this.#failed(new SmtpError('refused', stage, reply, cause), address)
     // Direct delivery has no other account to fall back to: a refused sender refuses the message.
@@ -131,15 +143,34 @@ export class ServerSearch {
   #answered(
     { verdicts, mayBeAccepted }: Extract<TransferResult, { kind: 'answered' }>,
     connection: Connection | null,
+    requirement: TlsRequirement | null,
   ): true {
     if (mayBeAccepted) this.#doubts++
     for (const [index, recipient] of this.#open.entries()) {
-      const verdict = withTlsState(verdicts[index]!, connection)
+      const verdict = this.#withTlsState(verdicts[index]!, connection, requirement)
       if (verdict.kind !== 'later') this.#final.set(recipient, verdict)
       // A reply of a server is more informative than a lost connection.
       else if ((this.#later.get(recipient)?.reply.smtpCode ?? null) === null) this.#later.set(recipient, verdict)
     }
     return true
+  }
+
+  /** Appends the TLS state of the connection, and the policy that required it, to the server's reply. */
+  #withTlsState(verdict: Verdict, connection: Connection | null, requirement: TlsRequirement | null): Verdict {
+    if (verdict.kind !== 'sent' || connection === null) return verdict
+    const note = ` (${tlsState(connection, requirement)})${this.#wouldRefuse(connection)}`
+    const { reply } = verdict
+    return { kind: 'sent', reply: { ...reply, text: reply.text.slice(0, TEXT_MAX - note.length) + note } }
+  }
+
+  /** A policy that is only tested (RFC 8461 §5). */
+  #wouldRefuse({ channel: { peer, security } }: Connection): string {
+    const { domain, sts } = this.#deps.tls
+    if (sts.kind !== 'policy' || sts.policy.mode !== 'testing') return ''
+    const isNamed = namesHost(sts.policy, peer)
+    if (isNamed && security?.verified) return ''
+    const why = isNamed ? `its certificate ${security?.problem?.text ?? 'is missing'}` : 'the policy does not name it'
+    return `; MTA-STS of ${domain}, now testing, would refuse this server: ${why}`
   }
 
   #result(firstHost: string): Answered | NotTried {
@@ -180,14 +211,13 @@ function notTried(skipped: readonly NotConnected[]): NotTried {
   return { kind: 'not_tried', until, failure: { reply, cause } }
 }
 
-/** Appends the TLS state of the connection to the server's reply. */
-function withTlsState(verdict: Verdict, connection: Connection | null): Verdict {
-  if (verdict.kind !== 'sent' || connection === null) return verdict
-  const { security } = connection.channel
-  const checked = security?.verified ? 'certificate verified' : 'certificate not verified'
-  const note = security === null ? ' (without TLS)' : ` (${security.protocol}, ${checked})`
-  const { reply } = verdict
-  return { kind: 'sent', reply: { ...reply, text: reply.text.slice(0, TEXT_MAX - note.length) + note } }
+/** "TLSv1.3, certificate verified, as MTA-STS of a.example requires". */
+function tlsState({ channel: { security } }: Connection, requirement: TlsRequirement | null): string {
+  if (security === null) return 'without TLS'
+  const isByRecord = requirement?.dane != null && requirement.dane.records.length > 0
+  const checked = isByRecord ? 'certificate matches TLSA' : `certificate ${security.verified ? '' : 'not '}verified`
+  const reason = requirement === null ? '' : `, as ${policyName(requirement)} requires`
+  return `${security.protocol}, ${checked}${reason}`
 }
 
 function never(reply: RemoteReply): Verdict {

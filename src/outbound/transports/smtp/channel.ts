@@ -1,11 +1,13 @@
 // The SMTP connection to a mail server: sends commands and reads one reply for each, with a timeout on every wait.
 
 import type { Socket } from 'node:net'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { checkServerIdentity, connect as connectTls, type TLSSocket } from 'node:tls'
 import type { Clock } from '../../../base/clock.ts'
 import { onAbort } from '../../../base/on-abort.ts'
+import type { TlsFailure } from '../../../tls-policy/failures.ts'
 import type { RemoteReply } from '../../model/records.ts'
 import type { Stage } from '../../model/transport.ts'
+import { certificateProblem } from '../../tls/requirement.ts'
 import { aborted, insecure, lost, protocolError, SmtpError, timedOut } from './errors.ts'
 import { ReplyReader, type ServerReply, toStoredReply } from './reply.ts'
 
@@ -22,6 +24,16 @@ export interface Security {
   protocol: string
   /** True when the certificate matches the server's name and a trusted CA issued it. */
   verified: boolean
+  /** What is wrong with the certificate otherwise. */
+  problem: { failure: TlsFailure; text: string } | null
+}
+
+/** Examines the certificate of a server. */
+export interface PeerCheck {
+  /** Sent as SNI. */
+  serverName: string
+  /** @returns why the connection must not be used; null when it may */
+  check(socket: TLSSocket): SmtpError | null
 }
 
 export class SmtpChannel {
@@ -112,7 +124,10 @@ export class SmtpChannel {
   }
 
   /** Starts TLS. @param ask `verify` requires a valid certificate @throws SmtpError */
-  async secure(ask: { host: string; isName: boolean; verify: boolean }, ms: number): Promise<void> {
+  async secure(
+    ask: { host: string; isName: boolean; verify: boolean; peerCheck?: PeerCheck | undefined },
+    ms: number,
+  ): Promise<void> {
     this.stage = 'tls'
     // RFC 3207 §6: cleartext after the reply to STARTTLS may be injected by a man in the middle.
     if (!this.#reader.isEmpty || this.#replies.length > 0) {
@@ -121,14 +136,21 @@ export class SmtpChannel {
     if (this.#error !== null) throw this.#error
     const plain = this.#socket.on('error', () => {})
     this.#unlisten()
-    const { host, isName, verify } = ask
-    const secured = connectTls({ socket: plain, host, servername: isName ? host : '', rejectUnauthorized: verify })
+    const { host, isName, verify, peerCheck } = ask
+    const secured = connectTls({
+      ...{ socket: plain, host, servername: peerCheck?.serverName ?? (isName ? host : ''), rejectUnauthorized: verify },
+      checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate),
+    })
     this.#socket = secured
     await this.#withTimeout(ms, handshake(secured)).catch((error: Error) => {
       this.fail(insecure(this.peer, error))
       throw this.#error
     })
-    this.security = { protocol: secured.getProtocol() ?? 'TLS', verified: secured.authorized }
+    const problem = certificateProblem(secured)
+    this.security = { protocol: secured.getProtocol() ?? 'TLS', verified: problem === null, problem }
+    const refusal = peerCheck?.check(secured) ?? null
+    if (refusal !== null) this.fail(refusal)
+    if (this.#error !== null) throw this.#error
     this.#listen()
   }
 

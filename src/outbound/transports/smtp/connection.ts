@@ -5,11 +5,11 @@ import type { Clock } from '../../../base/clock.ts'
 import { onAbort } from '../../../base/on-abort.ts'
 import { classifyReply } from '../../../reports/reply-class.ts'
 import type { Stage } from '../../model/transport.ts'
-import { SmtpChannel } from './channel.ts'
-import { aborted, SmtpError, unreachable } from './errors.ts'
+import { type PeerCheck, SmtpChannel } from './channel.ts'
+import { aborted, noStartTls, SmtpError, unreachable } from './errors.ts'
 import { type Extensions, NO_EXTENSIONS, readExtensions } from './extensions.ts'
 import { COMMAND_MS, CONNECT_MS, GREETING_MS, TLS_MS } from './limits.ts'
-import { isPositive, ownReply, type ServerReply } from './reply.ts'
+import { isPositive, type ServerReply } from './reply.ts'
 import { type Credentials, signIn } from './sign-in.ts'
 
 /** How to connect to a server. */
@@ -19,9 +19,10 @@ export interface ServerSettings {
   port: number
   /**
    * `implicit`: TLS from the first byte. `required`: fail without STARTTLS. `offered`: STARTTLS if offered, with any certificate
-   * (RFC 7435). `none`: cleartext.
+   * (RFC 7435). `none`: cleartext. `policy`: fail without STARTTLS, and where `peerCheck` finds a failure.
    */
-  security: 'implicit' | 'required' | 'offered' | 'none'
+  security: 'implicit' | 'required' | 'offered' | 'policy' | 'none'
+  peerCheck?: PeerCheck
   credentials: Credentials | null
   /** Our host name in EHLO. */
   helo: string
@@ -97,7 +98,8 @@ async function setUp(channel: SmtpChannel, settings: ServerSettings): Promise<Co
   if (settings.security === 'implicit') await secure(channel, settings)
   const greeting = await expectPositive(channel, 'greeting', GREETING_MS)
   let { reply, extensions } = await ehlo(channel, settings)
-  if (settings.security === 'required' || (settings.security === 'offered' && extensions.startTls)) {
+  const isTlsNeeded = settings.security === 'required' || settings.security === 'policy'
+  if (isTlsNeeded || (settings.security === 'offered' && extensions.startTls)) {
     // RFC 3207 §4.2: discard the extensions learned before TLS.
     if (await startTls(channel, settings, extensions)) ({ reply, extensions } = await ehlo(channel, settings))
   }
@@ -127,7 +129,7 @@ async function startTls(
   { startTls: offered }: Extensions,
 ): Promise<boolean> {
   channel.stage = 'tls'
-  if (!offered) throw new SmtpError('tls', 'tls', ownReply(`${settings.host} does not offer STARTTLS on this port.`))
+  if (!offered) throw noStartTls(settings.host)
   channel.send('STARTTLS')
   const reply = await channel.read(COMMAND_MS)
   if (!isPositive(reply) && settings.security === 'offered') return false
@@ -136,8 +138,9 @@ async function startTls(
   return true
 }
 
-function secure(channel: SmtpChannel, { host, security }: ServerSettings): Promise<void> {
-  return channel.secure({ host, isName: isIP(host) === 0, verify: security !== 'offered' }, TLS_MS)
+function secure(channel: SmtpChannel, { host, security, peerCheck }: ServerSettings): Promise<void> {
+  const verify = security !== 'offered' && security !== 'policy'
+  return channel.secure({ host, isName: isIP(host) === 0, verify, peerCheck }, TLS_MS)
 }
 
 /** Reads a reply that must be positive. @throws SmtpError */

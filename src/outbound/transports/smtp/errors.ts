@@ -1,8 +1,10 @@
 // Errors that end an SMTP session before the message has its reply, each with a human-readable sentence.
 
 import { CERTIFICATE_ERRORS, CONNECT_ERRORS } from '../../../net/peer-errors.ts'
+import { failureOfCode, type TlsFailure } from '../../../tls-policy/failures.ts'
 import type { DelayCause, RemoteReply } from '../../model/records.ts'
 import type { Stage } from '../../model/transport.ts'
+import type { PolicyFailure } from '../../tls/requirement.ts'
 import { ownReply } from './reply.ts'
 
 /**
@@ -18,13 +20,22 @@ export class SmtpError extends Error {
   readonly reply: RemoteReply
   /** Why the message is delayed. */
   override readonly cause: DelayCause
+  /** Why TLS failed, where it did. */
+  readonly tlsFailure: TlsFailure | null
 
-  constructor(kind: SmtpErrorKind, stage: Stage, reply: RemoteReply, cause: DelayCause = 'network') {
+  constructor(
+    kind: SmtpErrorKind,
+    stage: Stage,
+    reply: RemoteReply,
+    cause: DelayCause = 'network',
+    tlsFailure: TlsFailure | null = null,
+  ) {
     super(reply.text)
     this.kind = kind
     this.stage = stage
     this.reply = reply
     this.cause = cause
+    this.tlsFailure = tlsFailure
   }
 }
 
@@ -98,11 +109,21 @@ export function unreachable(peer: string, address: string, port: number, error: 
 
 const UNREACHABLE = new Map([...CONNECT_ERRORS, ['ECONNRESET', 'reset the connection']])
 
+/** The server does not meet the TLS policy of the recipients' domain (docs/design/internet.md §5). */
+export function policyError({ failure, enhancedCode, sentence }: PolicyFailure): SmtpError {
+  return new SmtpError('tls', 'tls', ownReply(sentence, enhancedCode), 'tls_policy', failure)
+}
+
+export function noStartTls(host: string): SmtpError {
+  const sentence = `${host} does not offer STARTTLS on this port.`
+  return new SmtpError('tls', 'tls', ownReply(sentence), 'network', 'starttls-not-supported')
+}
+
 /** @param error the handshake error of node:tls */
 export function insecure(peer: string, error: { code?: string; message: string }): SmtpError {
   const why = CERTIFICATE_ERRORS.get(error.code ?? '')
   const sentence = why ? `The certificate of ${peer} ${why}.` : `No TLS with ${peer}: ${plain(error)}.`
-  return new SmtpError('tls', 'tls', ownReply(sentence))
+  return new SmtpError('tls', 'tls', ownReply(sentence), 'network', failureOfCode(error.code ?? ''))
 }
 
 function plain({ code, message }: { code?: string; message: string }): string {
