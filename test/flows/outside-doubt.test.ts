@@ -103,3 +103,11 @@ test('changes that a server does not name are seen by the number of its messages
   await mailbox.settle(3)
   mailbox.assertEqual('with two more')
 })
+
+test('a folder that is numbered again, from the beginning, is not taken for an earlier state of it', async () => {
+  const mailbox = await filled({})
+  mailbox.account.remove('INBOX', 5)
+  mailbox.account.renumber('INBOX')
+  await mailbox.settle(4)
+  mailbox.assertEqual('without the one that was removed')
+})

@@ -86,9 +86,10 @@ export async function isDoubtful(
 ): Promise<boolean> {
   if (folder.uidValidity === null || folder.lowest === null) return false
   if (folder.uidValidity === DOUBTED) return true
+  // A folder that is numbered again counts from the beginning: lower numbers say nothing of its messages.
+  if (folder.uidValidity !== opened.uidValidity) return false
   if (folder.uidNext !== null && opened.uidNext < folder.uidNext) return true
   if (folder.modSeq !== null && opened.modSeq !== null && opened.modSeq < folder.modSeq) return true
-  if (folder.uidValidity !== opened.uidValidity) return false
   // A folder may have lost as many messages as it got since: its numbers are as before then.
   const isEqual = opened.uidNext === folder.uidNext && opened.modSeq !== null && opened.modSeq === folder.modSeq
   if (isEqual && !full) return false
