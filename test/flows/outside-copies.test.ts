@@ -73,6 +73,24 @@ test('messages that are moved there keep their ids, and are no news, although th
   }
 })
 
+test('a second copy in a folder is a message of its own, although another copy of the first one is gone', async () => {
+  const mailbox = await models.attach({}, (account) => {
+    account.create('Work')
+    account.add('INBOX', modelMessage(), { receivedAt: 60_000 })
+  })
+  await mailbox.settle(1)
+  const { store, mail, account } = mailbox
+  const [id] = idsOf(mailbox, mailbox.numbers())
+  await store.edit.messages.change(mail, [id!], { folders: { add: [work(mailbox).id] } })
+  await mailbox.settle(2)
+  const [copy] = account.folder('Work').messages.keys()
+  account.copy('INBOX', 1, 'INBOX')
+  account.remove('Work', copy!)
+  await mailbox.settle(3)
+  mailbox.assertEqual('two in the Inbox')
+  assert.equal(mailbox.there().length, 2)
+})
+
 test('messages that come back to the server after a removal are no news', async () => {
   const mailbox = await models.attach({}, (account) => account.create('Work'))
   await mailbox.settle(1)

@@ -61,6 +61,7 @@ export class Recognition {
     if (this.#session.account.mode === 'collect') return matches
     const known = [...matches.known]
     const taken = new Set(known.flatMap(({ gone }) => (gone === null ? [] : [nameOf(gone)])))
+    const filed = new Set(known.flatMap(({ message }) => message ?? []))
     const fresh: KeyedHead[] = []
     const moved = this.#elsewhere(matches.fresh)
     const counts = Map.groupBy(matches.fresh, ({ head }) => bareId(head.messageId))
@@ -70,13 +71,16 @@ export class Recognition {
       // Where its content was compared, it is none of the former ones.
       const candidates = id === null || evidence.isUnsure(one.head) ? [] : this.#candidates(folder, id, moved)
       const isBefore = candidates.every(({ row }) => row.folder === folder.n)
-      const former = this.#of(candidates, one, { isOnly, isBefore }).find(({ row }) => !taken.has(nameOf(row)))
+      const former = this.#of(candidates, one, { isOnly, isBefore }).find(
+        ({ row }) => !taken.has(nameOf(row)) && !filed.has(row.message ?? 0) && !this.#isHere(folder, row.message),
+      )
       const row = former && this.#current(former.row)
       if (row === undefined) {
         fresh.push(one)
         continue
       }
       taken.add(nameOf(row))
+      if (row.message !== null) filed.add(row.message)
       // The server has other bytes of it than are known.
       const digest = former!.sizeBytes === one.head.sizeBytes ? row.digest : null
       known.push({ ...one, gone: { ...row, digest }, intent: null, message: row.message })
@@ -93,6 +97,13 @@ export class Recognition {
   #candidates(folder: RemoteFolder, id: string, moved: ReadonlyMap<string, FormerMessage[]>): FormerMessage[] {
     const before = folder.doubt === null ? [] : (this.#formerOf(folder).get(id) ?? [])
     return [...before, ...(moved.get(id) ?? []).filter(({ row }) => row.uid < 0 && row.folder !== folder.n)]
+  }
+
+  /** Whether the folder has a message: a second copy of it there is a message of its own. */
+  #isHere(folder: RemoteFolder, message: number | null): boolean {
+    if (message === null) return false
+    const rows = this.#session.deps.messages.of(this.#session.account.n, [message]).get(message) ?? []
+    return rows.some((row) => row.uid > 0 && row.folder === folder.n)
   }
 
   /** A row as it is now, if it still is of its message. */
