@@ -175,37 +175,6 @@ export class ModelMailbox {
   }
 
   assertEqual(text: string): void {
-    if (process.env.DEBUG_SYNC && JSON.stringify(this.here()) !== JSON.stringify(this.there())) {
-      const here = this.here(),
-        there = this.there()
-      const { read } = this.#parts.appliance.app.db
-      for (const line of there.filter(
-        (l) => here.filter((x) => x === l).length !== there.filter((x) => x === l).length,
-      )) {
-        const [path, hash] = line.split(' ')
-        for (const m of this.account.folders.get(path!)!.messages.values())
-          if (hashOf(m.bytes) === hash) {
-            const rows = read.all(
-              'SELECT f.path, f.lowest, f.uid_next, f.uid_validity v, m.uid, m.message, m.state, m.flags, hex(m.message_key) k FROM remote_messages m JOIN remote_folders f ON f.n = m.remote_folder WHERE f.remote = (SELECT n FROM remote_accounts WHERE id = ?) AND m.message_key = (SELECT message_key FROM remote_messages m2 JOIN remote_folders f2 ON f2.n = m2.remote_folder WHERE f2.path = ? AND f2.remote = f.remote AND m2.uid = ?)',
-              [this.id, path!, m.uid],
-            )
-            console.log('THERE ONLY', line, m.uid, m.objectId, JSON.stringify(rows))
-          }
-      }
-      console.log(
-        'HERE ONLY',
-        here.filter((l) => !there.includes(l)),
-      )
-      console.log(
-        JSON.stringify(read.all('SELECT * FROM remote_intents')),
-        JSON.stringify(
-          read.all(
-            'SELECT path, folder, local_path, state, reason, lowest, uid_next, total FROM remote_folders WHERE remote = (SELECT n FROM remote_accounts WHERE id = ?)',
-            [this.id],
-          ),
-        ),
-      )
-    }
     assert.deepEqual(this.here(), this.there(), text)
   }
 
