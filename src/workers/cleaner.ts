@@ -1,4 +1,4 @@
-// Cleans messages: small texts inline, HTML and large texts in a worker thread.
+// Cleans messages, and makes their documents: small texts inline, HTML and large texts in a worker thread.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
@@ -7,7 +7,9 @@ import { ProductError } from '../base/errors.ts'
 import { FairTurns, type TurnOwner } from '../base/fair-turns.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
 import type { CleanContent } from '../content/clean/content.ts'
+import type { ViewDocument } from '../content/view/view.ts'
 import { type CleanTask, cleanTextTask } from './clean-task.ts'
+import type { ViewTask } from './clean-view-task.ts'
 
 /** Largest text in bytes that is cleaned on the calling thread. */
 export const INLINE_MAX = 8 * 1024
@@ -22,7 +24,7 @@ const QUEUE_MAX = 200
 const MEMORY = { young: 32, old: 256 }
 
 export class Cleaner {
-  readonly #pool = new ThreadPool<CleanTask, CleanContent>({
+  readonly #pool = new ThreadPool<CleanTask | ViewTask, unknown>({
     file: entryFile(new URL('./clean-thread.ts', import.meta.url)),
     idleMs: IDLE_MS,
     memory: MEMORY,
@@ -44,13 +46,26 @@ export class Cleaner {
     const isSmall = task.isHtml !== true && (task.text?.bytes.length ?? 0) <= INLINE_MAX
     const inline = isSmall ? cleanTextTask(task) : null
     if (inline !== null) return inline
+    return (await this.#run(task, owner)) as CleanContent
+  }
+
+  /**
+   * Makes the document of a message for its readers.
+   * @param owner as for `clean`
+   * @throws ProductError as `clean`
+   */
+  async view(task: ViewTask, owner: TurnOwner): Promise<ViewDocument> {
+    return (await this.#run(task, owner, 'view')) as ViewDocument
+  }
+
+  async #run(task: CleanTask | ViewTask, owner: TurnOwner, name?: string): Promise<unknown> {
     const turn = this.#turns.take(owner)
     if (turn === null) throw new ProductError('service_unavailable', 'Too many messages are being cleaned. Try again.')
     const end = await turn
     const timeout = new AbortController()
     const timer = this.#clock.after(TIMEOUT_MS, () => timeout.abort())
     try {
-      return await this.#pool.run(task, { signal: timeout.signal })
+      return await this.#pool.run(task, { signal: timeout.signal, ...(name !== undefined && { task: name }) })
     } catch (cause) {
       throw new ProductError('service_unavailable', 'The message could not be cleaned. Try again.', { cause })
     } finally {

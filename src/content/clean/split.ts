@@ -179,7 +179,8 @@ function introducesMarked(lines: readonly Line[], at: number): boolean {
   return isUndatedIntroduction(withoutMarks(text).trim())
 }
 
-function isIntroduction(text: string): boolean {
+/** True for "On <day> <name> wrote:" in any language and order. */
+export function isIntroduction(text: string): boolean {
   const plain = text.replace(/&(?:lt|gt|quot|amp);/g, (name) => (name === '&lt;' ? '<' : name === '&gt;' ? '>' : ' '))
   return (
     SOMEBODY_WROTE.test(plain) ||

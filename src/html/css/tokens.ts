@@ -17,11 +17,17 @@ export interface CssToken {
 
 export const SPACE: CssToken = { type: TYPE.WhiteSpace, raw: ' ', value: ' ' }
 
-/** Tokens of the text; comments are left out. */
-export function tokensOf(css: string): CssToken[] {
+/** Stands for a comment where tokens are written again: without it two of them could become one. */
+export const GAP: CssToken = { type: TYPE.Comment, raw: '/**/', value: '' }
+
+/** Tokens of the text; comments are left out, or replaced by `comment`. */
+export function tokensOf(css: string, comment: CssToken | null = null): CssToken[] {
   const tokens: CssToken[] = []
   tokenize(css, (type, start, end) => {
-    if (type === TYPE.Comment) return
+    if (type === TYPE.Comment) {
+      if (comment !== null) tokens.push(comment)
+      return
+    }
     if (type === TYPE.WhiteSpace) tokens.push(SPACE)
     else {
       const raw = css.slice(start, end)
