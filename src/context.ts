@@ -18,6 +18,7 @@ import { MemoryShares } from './base/memory-shares.ts'
 import { MetricSources } from './base/metric-sources.ts'
 import { type Notifier, openNotifier } from './base/notifier.ts'
 import { openResolver, type Resolver } from './base/resolver.ts'
+import { SafeFetch } from './base/safe-fetch.ts'
 import { Vault } from './base/secrets.ts'
 import { VirusScan } from './base/virus-scan.ts'
 import { AcmeCertificates } from './certificates/certificates.ts'
@@ -51,6 +52,7 @@ import { Sync } from './sync/sync.ts'
 import { Cleaner } from './workers/cleaner.ts'
 import { Extractor } from './workers/extractor.ts'
 import { Inspector } from './workers/inspector.ts'
+import { RemotePictures } from './workers/remote-pictures.ts'
 
 // For two cores: one thread authenticates and parses messages while the main thread serves connections; one more scans and searches.
 const INSPECT_THREADS = 1
@@ -116,6 +118,8 @@ export interface Context {
   cleaner: Cleaner
   /** Extracts text from attachments. */
   extractor: Extractor
+  /** Fetches the remote pictures of messages for their readers. */
+  pictures: RemotePictures
   /** Scans uploads for viruses; null when CLAMAV_HOST is empty. */
   virusScan: VirusScan | null
   /** Space on the disk for deleting when it is full. */
@@ -132,6 +136,8 @@ export interface Overrides {
   openServer?: OpenServer
   /** Makes DKIM key pairs. */
   newDkimPair?: NewDkimPair
+  /** Fetches what messages name from private addresses as well. */
+  fetchesPrivate?: boolean
   /** Uses a small page cache: for a thread that works row by row. */
   lean?: boolean
   /** Locks the data folder for this process: two appliances on one folder would deliver the same message twice. */
@@ -202,10 +208,12 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   notifier.listen('certificates', () => void certificate.look())
   const { databases, ...shared } = base
   const threads = openThreads(config)
+  const pictures = new RemotePictures(new SafeFetch({ resolver, log, allowPrivate: overrides.fetchesPrivate === true }))
   return {
     ...{
       ...shared,
       ...threads,
+      pictures,
       directory,
       people,
       agents,
@@ -234,6 +242,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
         inspector,
         cleaner,
         extractor,
+        pictures,
         resolver,
         databases,
       ]

@@ -7,7 +7,9 @@ import { attachmentParsing } from './mailbox/contents/attachment-parsing.ts'
 import { attachments } from './mailbox/contents/attachments.ts'
 import { blobs } from './mailbox/contents/blobs.ts'
 import { cleanContents } from './mailbox/contents/clean-content.ts'
+import { evidences } from './mailbox/contents/evidence.ts'
 import { raw } from './mailbox/contents/raw.ts'
+import { views } from './mailbox/contents/view.ts'
 import { drafts } from './mailbox/drafts/drafts.ts'
 import { folders } from './mailbox/folders/folders.ts'
 import { identities } from './mailbox/folders/identities.ts'
@@ -135,6 +137,8 @@ const mailbox = [
   ...threadMessages,
   ...messages,
   ...raw,
+  ...views,
+  ...evidences,
   sendMessage,
   ...drafts,
   ...folders,

@@ -47,6 +47,8 @@ export interface PostResult {
 /** A response with its header, names in lower case; empty without a response. */
 export interface FetchResult extends PostResult {
   headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The bytes of the body where they were asked for instead of the text; else null. */
+  bytes: Buffer | null
 }
 
 export interface SafeFetchOptions {
@@ -111,14 +113,19 @@ export class SafeFetch {
     return this.request(url, { method: 'GET', headers }, most)
   }
 
-  /** Any request, for protocols that read the header of the response. @param most as in `get`. Never throws because of the remote side. */
+  /**
+   * Any request, for protocols that read the header of the response. Never throws because of the remote side.
+   * @param most as in `get`
+   * @param form of the body in the result
+   */
   async request(
     url: string,
     asked: Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'>,
     most: number,
+    form: 'text' | 'bytes' = 'text',
   ): Promise<FetchResult> {
     const totalMs = this.#totalMs
-    const reading = new AnswerReader(totalMs, most)
+    const reading = new AnswerReader(totalMs, most, form)
     let timer: NodeJS.Timeout | undefined
     try {
       const agent = await this.#agent()
@@ -228,13 +235,15 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #most: number
   readonly #settle: PromiseWithResolvers<FetchResult>
   #controller: Dispatcher.DispatchController | undefined
-  #head: Omit<FetchResult, 'body' | 'problem' | 'text'> | undefined
+  #head: Omit<FetchResult, 'body' | 'bytes' | 'problem' | 'text'> | undefined
+  readonly #form: 'text' | 'bytes'
   readonly #parts: Buffer[] = []
   #size = 0
 
-  constructor(totalMs: number, most: number) {
+  constructor(totalMs: number, most: number, form: 'text' | 'bytes') {
     this.#totalMs = totalMs
     this.#most = most
+    this.#form = form
     this.#settle = Promise.withResolvers()
     this.result = this.#settle.promise
   }
@@ -274,8 +283,9 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const body = Buffer.concat(this.#parts).subarray(0, this.#most).toString('utf8')
-    this.#settle.resolve({ ...this.#head!, body, problem: null, text: null })
+    const bytes = Buffer.concat(this.#parts).subarray(0, this.#most)
+    const content = this.#form === 'bytes' ? { bytes, body: null } : { bytes: null, body: bytes.toString('utf8') }
+    this.#settle.resolve({ ...this.#head!, ...content, problem: null, text: null })
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -285,13 +295,21 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     }
     const text = `The answer was not complete within ${this.#totalMs / 1000} seconds.`
     const why = this.isLate ? ({ problem: 'response_too_slow', text } as const) : explain(error, false, this.#totalMs)
-    this.#settle.resolve({ ...this.#head, body: null, ...why })
+    this.#settle.resolve({ ...this.#head, body: null, bytes: null, ...why })
   }
 }
 
 /** Statuses with which Retry-After is honoured (docs/design/events.md §5). */
 const BUSY = [429, 503]
-const NO_ANSWER = { status: 0, body: null, retryAfter: null, accepted: false, mayAskToWait: false, headers: {} }
+const NO_ANSWER = {
+  status: 0,
+  body: null,
+  bytes: null,
+  retryAfter: null,
+  accepted: false,
+  mayAskToWait: false,
+  headers: {},
+}
 const RESET = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 const DNS = new Set([
   ...['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ETIMEOUT', 'EBADNAME', 'EFORMERR', 'ENOTIMP'],

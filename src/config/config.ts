@@ -303,6 +303,10 @@ export const settings = {
     description: 'MiB fetched per outside account and UTC day; 0: only what its provider allows.',
   }),
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({ default: false, description: 'Allow webhooks at private network addresses.' }),
+  PICTURES: Type.Boolean({
+    default: true,
+    description: 'Fetch the remote pictures of messages for their readers, when these ask for them.',
+  }),
   WEBHOOK_PAYLOAD_RETENTION_DAYS: {
     ...Days,
     default: 7,

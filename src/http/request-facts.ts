@@ -54,6 +54,10 @@ export class ContextFacts implements RequestFacts {
     return this.#request.header('accept-encoding') ?? ''
   }
 
+  get destination(): string {
+    return this.#request.header('sec-fetch-dest') ?? ''
+  }
+
   get session(): SignInSession | null {
     return this.#request.session
   }

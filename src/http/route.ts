@@ -70,6 +70,8 @@ export interface RequestFacts {
   acceptEncoding: string
   /** The session of a personal request; null elsewhere. */
   session: SignInSession | null
+  /** `Sec-Fetch-Dest`: what a browser wants the response for; empty for other clients. */
+  destination: string
   /** The media type chosen from `Accept` among those the route produces. */
   accepts: string
   /** Secret of the second credential, for routes that take one; "" when it is malformed. */

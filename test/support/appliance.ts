@@ -30,6 +30,8 @@ export interface ApplianceSetup {
   log?: Log
   /** Connects to the servers of outside accounts. */
   openServer?: OpenServer
+  /** Whether remote pictures and the like may come from this machine. */
+  fetchesPrivate?: boolean
   /** Settings on top of those of the test. */
   env?: Record<string, string>
   /** Whether the workers run in threads; by default on this thread with the clock of the test. */
@@ -138,6 +140,7 @@ async function open(setup: ApplianceSetup, dataDir: string, dns: LocalDns): Prom
   const log = setup.log ?? openLog(config.LOG_LEVEL)
   return openAppliance(config, {
     ...{ clock: setup.clock, log, checkReplies: true, workers, newDkimPair: suppliedDkimPair },
+    fetchesPrivate: setup.fetchesPrivate,
     ...(setup.openServer === undefined ? {} : { openServer: setup.openServer }),
   })
 }

@@ -1,6 +1,7 @@
 // The inbound log: one row per recipient of every message received for a domain of a team (docs/design/receiving.md §2).
 
 import type { WrongSpan } from '../../base/clock-guard.ts'
+import { MINUTE_MS } from '../../base/durations.ts'
 import { newId } from '../../base/ids.ts'
 import { searchText, searchWords } from '../../base/words.ts'
 import type { Db, Reader, SqlValue, Tx } from '../../db/db.ts'
@@ -98,6 +99,9 @@ export interface InboundFilter {
 
 export const DETAIL_MAX = 300
 const PRUNE_BATCH = 1000
+/** A row is written when the outcome is known: so long before the message counts as received, and behind it, ms. */
+const OUTCOME_BEFORE_MS = MINUTE_MS
+const OUTCOME_BEHIND_MS = 10 * MINUTE_MS
 
 /** See `Tx.atEnd`. */
 const ORDER = 0
@@ -180,6 +184,16 @@ export class InboundLog {
     const row = this.#db.read.get<RowOf<typeof WITH_EVIDENCE>>(
       `SELECT ${WITH_EVIDENCE.columns} FROM inbound_log WHERE id = ? AND team_id = ?`,
       [id, teamId],
+    )
+    return row && WITH_EVIDENCE.record(row)
+  }
+
+  /** The row of a message in a mailbox, while it is kept. @param receivedAt of the message, ms */
+  ofMessage(mailboxId: string, messageId: string, receivedAt: number): InboundRecord | undefined {
+    const row = this.#db.read.get<RowOf<typeof WITH_EVIDENCE>>(
+      `SELECT ${WITH_EVIDENCE.columns} FROM inbound_log
+       WHERE mailbox_id = ? AND created_at BETWEEN ? AND ? AND message_id = ? ORDER BY created_at DESC LIMIT 1`,
+      [mailboxId, receivedAt - OUTCOME_BEFORE_MS, receivedAt + OUTCOME_BEHIND_MS, messageId],
     )
     return row && WITH_EVIDENCE.record(row)
   }

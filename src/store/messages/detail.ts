@@ -108,19 +108,23 @@ export interface StoredBodies {
   incomplete: boolean
 }
 
-/** Reads at most BODY_BYTES_MAX of each. */
-export async function storedBodies(blobs: Blobs, structure: StoredStructure): Promise<StoredBodies> {
+/** @param most bytes of each that are read */
+export async function storedBodies(
+  blobs: Blobs,
+  structure: StoredStructure,
+  most = BODY_BYTES_MAX,
+): Promise<StoredBodies> {
   const { blob, root } = structure
   const parts = [structure.textPart, structure.htmlPart].map(
     (id) => (root && id !== null && findPart(root, id)) || null,
   )
-  const [text, html] = await Promise.all(parts.map((part) => part && readBody(blobs, blob, part)))
-  const incomplete = parts.some((part) => part !== null && part.bodyEnd - part.bodyStart > BODY_BYTES_MAX)
+  const [text, html] = await Promise.all(parts.map((part) => part && readBody(blobs, blob, part, most)))
+  const incomplete = parts.some((part) => part !== null && part.bodyEnd - part.bodyStart > most)
   return { text: text ?? null, html: html ?? null, incomplete }
 }
 
-async function readBody(blobs: Blobs, blob: Uint8Array, part: Part): Promise<BodyBytes> {
-  const end = Math.min(part.bodyEnd, part.bodyStart + BODY_BYTES_MAX)
+async function readBody(blobs: Blobs, blob: Uint8Array, part: Part, most: number): Promise<BodyBytes> {
+  const end = Math.min(part.bodyEnd, part.bodyStart + most)
   const { encoding, charset } = part
   return { bytes: await blobs.bytes(blob, part.bodyStart, end), encoding, charset }
 }

@@ -29,6 +29,7 @@ import { folderReferencesIn, openSearch } from '../search/search.ts'
 import { readDetail, type StoredBodies, type StoredStructure, storedBodies, storedStructure } from './detail.ts'
 import { type OriginalMessage, originalOf } from './original.ts'
 import { summariesOf } from './rows.ts'
+import { type Exchange, senderHistory } from './sender-history.ts'
 import { type Snippet, snippetsOf } from './snippets.ts'
 
 export interface MessagesDeps {
@@ -152,10 +153,18 @@ export class Messages {
     return structure && readBodies(this.#bytesOf(structure), structure, chars)
   }
 
-  /** Both bodies as stored, to be decoded in a worker; undefined if there is no such message. */
-  async storedBodies(account: Account, id: string): Promise<StoredBodies | undefined> {
+  /**
+   * Both bodies as stored, to be decoded in a worker; undefined if there is no such message.
+   * @param most bytes of each that are read
+   */
+  async storedBodies(account: Account, id: string, most?: number): Promise<StoredBodies | undefined> {
     const structure = storedStructure(this.#deps.db.read, account, id)
-    return structure && storedBodies(this.#deps.blobs, structure)
+    return structure && storedBodies(this.#deps.blobs, structure, most)
+  }
+
+  /** What the mailbox exchanged with the sender of a message before. */
+  senderHistory({ n }: Account, { id, receivedAt, from }: MessageDetail): Exchange {
+    return senderHistory(this.#deps.db.read, n, { id, receivedAt, address: from.email })
   }
 
   /** The decoded header fields in the order of the message; undefined if there is no such message. */
