@@ -18,10 +18,10 @@ const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'bes
 /** The rules that look at colours. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 
-/** Texts and spoken attributes of the page with characters that turn a text around, have no width or control something. */
+/** Texts, but those being written, and spoken attributes of the page with characters that turn a text around, have no width or control something. */
 const RAW_TEXTS = `(() => {
   const raw = /[\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]/
-  const nodes = document.evaluate('//text() | //@title | //@aria-label | //@placeholder', document, null, 7, null)
+  const nodes = document.evaluate('//text()[not(ancestor::*[@role="textbox"])] | //@title | //@aria-label | //@placeholder', document, null, 7, null)
   const texts = Array.from({ length: nodes.snapshotLength }, (_, n) => nodes.snapshotItem(n).nodeValue)
   return [document.title, ...texts].filter((text) => raw.test(text)).map((text) => JSON.stringify(text))
 })()`

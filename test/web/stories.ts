@@ -9,6 +9,7 @@ import { interruptionStories } from './stories/interruptions.ts'
 import { languageStories } from './stories/languages.ts'
 import { listStories } from './stories/lists.ts'
 import { mailReadingStories } from './stories/mail-reading.ts'
+import { mailWritingStories } from './stories/mail-writing.ts'
 import { measureStories } from './stories/measures.ts'
 import { operatorStories } from './stories/operator.ts'
 import { operatorUserStories } from './stories/operator-users.ts'
@@ -41,4 +42,5 @@ export const STORIES: readonly Story[] = [
   ...trafficStories,
   ...scriptFreeStories,
   ...mailReadingStories,
+  ...mailWritingStories,
 ]

@@ -1,6 +1,6 @@
 // Requests of the mail pages: threads, their messages, and folders, as one mailbox.
 
-import { type Api, done, take, takeList } from './client.ts'
+import { type Api, take, takeList } from './client.ts'
 import { errorOf } from './errors.ts'
 import type { Folder, MailboxQuota, Message, Thread, ThreadChange, ThreadsChanged } from './types.ts'
 
@@ -114,9 +114,6 @@ export const changeThreads = (api: Api, ids: string[], change: ThreadChange): Pr
 
 export const readQuotas = async (api: Api): Promise<MailboxQuota[]> =>
   (await takeList<MailboxQuota>(api.GET('/mailbox/quotas'))).items
-
-export const cancelSubmission = (api: Api, id: string) =>
-  done(api.POST('/mailbox/submissions/{submission_id}/cancel', { params: { path: { submission_id: id } } }))
 
 /** The text of a file, as far as it has one. */
 export async function readAttachmentText(api: Api, id: string): Promise<string> {

@@ -10,6 +10,7 @@ import { common } from '../words/en/common.ts'
 import { mail as words } from '../words/en/mail.ts'
 import { shell } from '../words/en/shell.ts'
 import { type Command, run } from './commands.ts'
+import { openComposer } from './compose/state.ts'
 import { cursor, folderOf, type Mail, nameInAddress, toggleSelected, useMail } from './mail-context.ts'
 import { listOf, searchOf } from './places.ts'
 import { isWide } from './widths.ts'
@@ -65,12 +66,20 @@ function goToFolder({ data, go }: Mail, name: string): void {
   if (folder !== null) go({ ...searchOf(data.mailbox.email, ''), folder: nameInAddress(folder) })
 }
 
+/** Answers the last message of the open conversation. */
+function answer({ data, place }: Mail, kind: 'reply' | 'replyAll' | 'forward'): void {
+  if (place.threadId === null || !data.maySend) return
+  const messages = data.conversations.open(place.threadId).peek().messages ?? []
+  const last = messages.findLast(({ flags }) => !flags.draft)
+  if (last !== undefined) void openComposer(data, { kind, messageId: last.id })
+}
+
 function goToSearch(): void {
   document.querySelector<HTMLInputElement>('[data-search]')?.focus()
 }
 
 function bindings(mail: () => Mail): Record<string, (event: KeyboardEvent) => void> {
-  const simple: Record<string, (one: Mail) => void> = {
+  const simple: Record<string, (one: Mail) => unknown> = {
     j: (one) => move(one, 1),
     k: (one) => move(one, -1),
     o: open,
@@ -80,6 +89,10 @@ function bindings(mail: () => Mail): Record<string, (event: KeyboardEvent) => vo
       const id = one.place.threadId ?? cursor.peek()
       if (id !== null) toggleSelected(id)
     },
+    c: ({ data }) => data.maySend && void openComposer(data, { kind: 'new' }),
+    r: (one) => answer(one, 'reply'),
+    a: (one) => answer(one, 'replyAll'),
+    f: (one) => answer(one, 'forward'),
     '/': goToSearch,
     'Shift+/': goToSearch,
     'Shift+?': () => (isShown.value = true),
@@ -123,6 +136,7 @@ const LISTED = [
   ['open', ['Enter', 'o']],
   ['back', ['u', 'Esc']],
   ['select', ['x']],
+  ['write', ['c', 'r', 'a', 'f']],
   ['archive', ['e']],
   ['trash', ['#']],
   ['junk', ['!']],

@@ -1,19 +1,21 @@
 // The mail pages: the folders, the list and the open conversation.
 
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { useLocation } from 'preact-iso'
+import { ErrorBoundary, useLocation } from 'preact-iso'
 import { type ApiError, toApiError } from '../api/errors.ts'
 import { self } from '../api/session.ts'
 import type { OwnMailbox } from '../api/types.ts'
 import { legible } from '../base/foreign-text.ts'
 import { isOutdated } from '../live/state.ts'
 import { Button } from '../parts/button.tsx'
+import { lazyPage } from '../parts/lazy-page.tsx'
 import { ToneLine } from '../parts/marks.tsx'
 import { ErrorCard } from '../parts/quiet.tsx'
 import { Toasts } from '../parts/toast.tsx'
 import { common } from '../words/en/common.ts'
 import { mail as words } from '../words/en/mail.ts'
 import { shell } from '../words/en/shell.ts'
+import { writings } from './compose/state.ts'
 import { followMailboxes } from './follow.ts'
 import { MailKeys } from './keys.tsx'
 import { ListHead } from './list/list-head.tsx'
@@ -132,9 +134,21 @@ function Panes() {
           <Reader />
         </section>
       </main>
+      <WritingLayer />
       <Toasts />
       <MailKeys />
     </div>
+  )
+}
+
+const Composers = lazyPage(() => import('./compose/composer.tsx').then((module) => module.Composers))
+
+/** The composer is loaded with the first message that is written. */
+function WritingLayer() {
+  return writings.value.length === 0 ? null : (
+    <ErrorBoundary>
+      <Composers />
+    </ErrorBoundary>
   )
 }
 

@@ -9,15 +9,16 @@ const SHOWN_MS = 6000
 interface Toast {
   id: number
   text: string
+  shownMs: number
   undo?: { label: string; run: () => void }
 }
 
 const toasts = signal<Toast[]>([])
 let lastId = 0
 
-/** Says that something was done. Errors stand where they belong, never here alone. */
-export function say(text: string, undo?: Toast['undo']): void {
-  toasts.value = [...toasts.value.slice(-2), { id: ++lastId, text, undo }]
+/** Says that something was done. Errors stand where they belong, never here alone. @param shownMs with an undo: how long it can be undone */
+export function say(text: string, undo?: Toast['undo'], shownMs = SHOWN_MS): void {
+  toasts.value = [...toasts.value.slice(-2), { id: ++lastId, text, undo, shownMs }]
 }
 
 function remove(id: number): void {
@@ -38,7 +39,7 @@ function OneToast({ toast }: { toast: Toast }) {
   const [isHeld, setHeld] = useState(false)
   useEffect(() => {
     if (isHeld) return
-    const timer = setTimeout(() => remove(toast.id), SHOWN_MS)
+    const timer = setTimeout(() => remove(toast.id), toast.shownMs)
     return () => clearTimeout(timer)
   }, [isHeld, toast.id])
   const hold = {

@@ -4,11 +4,14 @@ import { useState } from 'preact/hooks'
 import type { EmailAddress, Message } from '../../api/types.ts'
 import { dayAndTime, exact, relative } from '../../base/dates.ts'
 import { size } from '../../base/numbers.ts'
+import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Badge, Person, Time } from '../../parts/marks.tsx'
 import { Menu, type MenuItem } from '../../parts/menu.tsx'
 import { MessageText } from '../../parts/message-text.tsx'
+import { compose } from '../../words/en/compose.ts'
 import { mail as words } from '../../words/en/mail.ts'
+import { openComposer } from '../compose/state.ts'
 import { useMail } from '../mail-context.ts'
 import { Attachments } from './attachments.tsx'
 
@@ -69,6 +72,38 @@ function Content({ message }: { message: Message }) {
       {text.trim() === '' ? <p class="soft">{words.noText}</p> : <MessageText text={text} />}
       {message.body_truncated?.text === true && <p class="soft meta">{words.cutText}</p>}
       <Attachments files={message.attachments ?? []} />
+      <Answers message={message} />
+    </div>
+  )
+}
+
+/** What follows a message: an answer, or more of the draft. */
+function Answers({ message }: { message: Message }) {
+  const { data } = useMail()
+  if (!data.maySend) return null
+  const { id: messageId, flags, to, cc } = message
+  if (flags.draft)
+    return (
+      <div class="message-answers">
+        <Button icon="pencil" onPress={() => void openComposer(data, { kind: 'draft', messageId })}>
+          {compose.editDraft}
+        </Button>
+      </div>
+    )
+  const start = (kind: 'reply' | 'replyAll' | 'forward') => () => void openComposer(data, { kind, messageId })
+  return (
+    <div class="message-answers">
+      <Button icon="reply" onPress={start('reply')}>
+        {compose.reply}
+      </Button>
+      {to.length + cc.length > 1 && (
+        <Button icon="reply-all" onPress={start('replyAll')}>
+          {compose.replyAll}
+        </Button>
+      )}
+      <Button icon="forward" onPress={start('forward')}>
+        {compose.forward}
+      </Button>
     </div>
   )
 }

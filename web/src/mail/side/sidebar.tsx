@@ -6,9 +6,12 @@ import { self } from '../../api/session.ts'
 import type { Folder, MailboxQuota } from '../../api/types.ts'
 import { count, size } from '../../base/numbers.ts'
 import type { IconName } from '../../look/icons.ts'
+import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Bar, Person } from '../../parts/marks.tsx'
+import { compose } from '../../words/en/compose.ts'
 import { mail as words } from '../../words/en/mail.ts'
+import { openComposer } from '../compose/state.ts'
 import { folderName, nameInAddress, useMail } from '../mail-context.ts'
 import { hrefOf } from '../places.ts'
 import { AccountMenu } from './account-menu.tsx'
@@ -42,6 +45,16 @@ export function Sidebar({ isShown }: { isShown: boolean }) {
   return (
     <nav id="mail-side" class={`mail-side ${isShown ? 'shown' : ''}`} aria-label={words.folders}>
       <AccountMenu />
+      {data.maySend && (
+        <div class="mail-compose">
+          <Button kind="primary" icon="pencil" onPress={() => void openComposer(data, { kind: 'new' })}>
+            <span class="word">{compose.compose}</span>
+            <span class="key-hint" aria-hidden="true">
+              c
+            </span>
+          </Button>
+        </div>
+      )}
       <ul>
         {folders.map((folder) => (
           <FolderLink key={folder.id} folder={folder} isOpen={place.folder === nameInAddress(folder)} />

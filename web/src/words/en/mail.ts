@@ -6,7 +6,6 @@ export const mail = {
   skip: 'Skip to the list',
   folders: 'Folders',
   openFolders: 'Show the folders',
-  compose: 'Compose',
   roles: {
     inbox: 'Inbox',
     sent: 'Sent',
@@ -123,6 +122,7 @@ export const mail = {
     open: 'Open the conversation',
     back: 'Back to the list',
     select: 'Select the conversation',
+    write: 'Write a message; reply, reply to all, forward',
     archive: 'Archive',
     trash: 'Delete',
     junk: 'Junk',
