@@ -5,7 +5,7 @@ import { evaluateMessage } from '../directory/domains/filter-policy.ts'
 import { rejectionOf } from '../sieve/outcome.ts'
 import { spamLevel } from '../sieve/spam-level.ts'
 import { MAX_RECEIVED } from '../smtp/limits.ts'
-import { type SpamKnowledge, scoreSpam } from '../spam/score.ts'
+import { type SpamKnowledge, scoreSpam, withoutMailbox } from '../spam/score.ts'
 import type { InboundDecision, Inspected, SpamVerdict } from './received-message.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'
 
@@ -39,6 +39,10 @@ export function decide(
     const junk = isForged || (spam.score >= config.SPAM_JUNK_SCORE && !isAllowed)
     return { spam, junk, level: spamLevel({ score: spam.score, isSpam: junk }, config.SPAM_JUNK_SCORE) }
   })
+  const shared =
+    verdicts.length === 1
+      ? verdicts[0]!.spam
+      : scoreSpam(circumstances, inspection.content, knowledge[0] && withoutMailbox(knowledge[0]))
   const scripts = verdicts.map(({ level }, index) => rejectionOf(inspection.scriptOutcomes[index] ?? null, level))
   const isRefused = filters.map(({ accept }, index) => !accept || scripts[index] !== null)
   const refused = isRefused.filter(Boolean).length
@@ -48,6 +52,7 @@ export function decide(
     filters,
     isSplit: divided,
     verdicts,
+    shared,
   })
   // The count includes the Received field this server adds.
   if (traits.receivedCount - 1 > MAX_RECEIVED) return decision(refusals.loop)

@@ -33,6 +33,7 @@ import {
 import type { Recipients } from './recipients.ts'
 import { refusals, type SmtpRefusal } from './refusals.ts'
 import type { SourceThrottle } from './source-throttle.ts'
+import { withSpamFields } from './spam-fields.ts'
 import { domainsOf, spamKnowledge } from './spam-knowledge.ts'
 import type { SplitRecipients } from './split-recipients.ts'
 import type { MailTransaction, Peer } from './transaction.ts'
@@ -211,7 +212,9 @@ export class MessageReceiver {
       const opinions = await this.#deps.blocklists.ask(inspected.peer.address, domainsOf(inspected.inspection))
       const knowledge = spamKnowledge(this.#deps, inspected, opinions)
       const decision = decide(inspected, { config: this.#deps.config, namesOwnDomain, knowledge })
-      const message = withDecision(inspected, decision)
+      const { shared: score, junk: isSpam } = decision
+      const inspection = withSpamFields(inspected.inspection, { score, isSpam })
+      const message = withDecision({ ...inspected, inspection }, decision)
       return this.#guard(message, async () => ({ message, refusal: await this.#store(message) }))
     })
   }

@@ -45,6 +45,8 @@ export interface InboundDecision {
   isSplit: boolean
   /** The spam score for each recipient, in their order. */
   verdicts: SpamVerdict[]
+  /** The score that all recipients may read: with several of them, without what each mailbox knows. */
+  shared: SpamScore
 }
 
 /** Satisfies `IncomingMessage` of the store. */

@@ -62,6 +62,11 @@ export const HAM_LOSS = 0.001
 /** A message about whose sender and mailbox nothing is known. */
 export const NOTHING_KNOWN: SpamKnowledge = { history: null, models: [], opinions: [], hamLoss: HAM_LOSS, key: 0 }
 
+/** What may be told to every recipient of a message. */
+export function withoutMailbox(knowledge: SpamKnowledge): SpamKnowledge {
+  return { ...knowledge, history: null, models: [] }
+}
+
 /** Points per factor of ten: ten times the stated loss of good messages has 0 points, the stated loss has the 5 that file to Junk. */
 const POINTS_PER_TEN = 5
 const FREE_FACTOR = 10

@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { SpamLearning } from '../../src/store/mailbox/spam-learning.ts'
 import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { logInImap } from '../support/imap.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
-import { logOf, storedMessages } from '../support/stored.ts'
+import { logOf, rawOf, storedMessages } from '../support/stored.ts'
 
 const clock = new ManualClock()
 const proven = { TXT: ['v=spf1 ip4:127.0.0.1 -all'] }
@@ -140,4 +141,61 @@ test('what was labeled is learned by the mailbox and its team, and forgotten wit
   assert.deepEqual([labelsOf(box), stateOf(box).mailbox], [[], null])
   const rows = await logOf(appliance, team.id)
   assert.ok(rows.some(({ evidence }) => JSON.stringify(evidence).includes('"learned"')))
+})
+
+test('the header tells score and reasons, and no recipient reads what the mailbox of another knows', async () => {
+  const [box, other] = [await mailbox(), await mailbox()]
+  const first = await receive(box, 'cy@friend.test', 'Hello', 'See http://www.bad.example/page')
+  const fields = (raw: string) => raw.split('\r\n\r\n')[0]!.match(/^X-Spam-.*(?:\r\n .*)*/gm)
+  assert.deepEqual(fields(await rawOf(appliance, first.id)), [
+    'X-Spam-Score: 5',
+    'X-Spam-Flag: YES',
+    'X-Spam-Reasons: domain_listed=4,\r\n dkim_none=0.5,\r\n no_reverse_name=0.5',
+  ])
+  await classify(box, first.id, 'spam')
+  const second = await receive(box, 'cy@friend.test', 'Hello', 'Anything')
+  assert.deepEqual(fields(await rawOf(appliance, second.id))!.slice(0, 2), ['X-Spam-Score: 6', 'X-Spam-Flag: YES'])
+  await using client = await SmtpClient.greet(appliance.ports.smtp)
+  const content = plainMail({ from: 'cy@friend.test', to: other.email, subject: 'Both', text: 'Anything' })
+  await client.mail({ from: 'cy@friend.test', to: [box.email, other.email], content })
+  const [his, hers] = [await storedMessages(appliance, box.id), await storedMessages(appliance, other.id)]
+  assert.deepEqual([his.at(-1)!.role, hers.at(-1)!.role], ['junk', 'inbox'])
+  assert.deepEqual(fields(await rawOf(appliance, his.at(-1)!.id)), [
+    'X-Spam-Score: 1',
+    'X-Spam-Reasons: dkim_none=0.5,\r\n no_reverse_name=0.5',
+  ])
+})
+
+test('an answer by the API labels the message as good, but not one in Junk', async () => {
+  const box = await mailbox()
+  const message = await receive(box, 'di@friend.test', 'Question', 'When do we meet')
+  const reply = { to: [{ email: 'di@friend.test' }], subject: 'Re: Question', text_body: 'At three.', in_reply_to_message_id: message.id }
+  const sent = await appliance.call('POST', '/mailbox/messages/send', box.key, reply)
+  assert.equal(sent.status, 202, JSON.stringify(sent.body))
+  assert.deepEqual(labelsOf(box), [[false, 'answer', 'di@friend.test']])
+  const junk = await receive(box, 'ed@friend.test', 'Question', 'When do we meet')
+  await classify(box, junk.id, 'spam')
+  await appliance.call('POST', '/mailbox/messages/send', box.key, { ...reply, in_reply_to_message_id: junk.id })
+  assert.equal(labelsOf(box).filter(([isSpam]) => isSpam).length, 1)
+})
+
+test('labels of an earlier set of features are read and learned again', async () => {
+  const box = await mailbox()
+  for (const as of ['spam', 'ham']) {
+    const message = await receive(box, 'flo@friend.test', 'Hello', `A message that is ${as}`)
+    await classify(box, message.id, as)
+  }
+  await learn()
+  const { n } = accountOf(box)
+  const { models } = app.store.spam
+  assert.equal(models.of(box.id, team.id).length, 2)
+  await app.db.write((tx) => {
+    tx.run("UPDATE spam_labels SET feature_set = 0, features = x'00' WHERE account = ?", [n])
+    tx.run('UPDATE spam_models SET feature_set = 0 WHERE owner IN (?, ?)', [box.id, team.id])
+  })
+  assert.equal(models.of(box.id, team.id).length, 0, 'weights of other features say nothing')
+  const { db, vault, store } = app
+  const restarted = new SpamLearning({ db, clock, vault, blobs: store.blobs, accounts: store.accounts, models })
+  await restarted.run((id) => app.directory.mailboxes.byId(id)?.teamId, new AbortController().signal)
+  assert.equal(models.of(box.id, team.id).length, 2)
 })

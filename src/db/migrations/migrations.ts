@@ -65,6 +65,7 @@ import { certificateTables } from './0062-certificates.ts'
 import { messageHeaderKeys } from './0063-header-keys.ts'
 import { spamLearning } from './0064-spam-learning.ts'
 import { tlsPolicies } from './0065-tls-policies.ts'
+import { spamFeatureSets } from './0066-spam-feature-sets.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -136,5 +137,6 @@ export const mailMigrations = [
   messageHeaderKeys,
   spamLearning,
   tlsPolicies,
+  spamFeatureSets,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

@@ -10,6 +10,7 @@ import { newestMessages, touchEntries } from '../entries/folders-entries.ts'
 import type { SentHours } from '../log/sent-hours.ts'
 import { fileNewMessages, type MessageFiling } from '../messages/file-message.ts'
 import { markAnswered, messagesNamed, type OriginalMessage } from '../messages/original.ts'
+import { noteAnswer } from '../messages/spam-labels.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { Change, ChangeLedger } from '../rows/changes.ts'
 import type { Folders } from '../rows/folders.ts'
@@ -102,6 +103,7 @@ export class SentCopies {
     const submission = submissions.create(tx, { ...sent, account: account.n, messageId, keepsCopy, threadId })
     recorded.push({ type: 'submissions', n: submission.n, object: submission.id, kind: 'created' })
     if (answered !== null) {
+      noteAnswer(tx, account.n, { message: answered.n, now: clock.now() })
       touchEntries(tx, seq, { messages: [answered.n], removed: [] })
       recorded.push({ type: 'messages', n: answered.n, object: answered.id, kind: 'updated' })
       // A thread shows the flags of its last message.

@@ -26,6 +26,7 @@ import {
   removeLabels,
   type SpamLabel,
   setDue,
+  setOutdatedDue,
 } from '../messages/spam-labels.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { Account } from '../rows/records.ts'
@@ -66,6 +67,8 @@ export function spamKey(vault: Vault): number {
 export class SpamLearning {
   readonly key: number
   readonly #deps: Deps
+  /** Labels of earlier versions of the program were looked for. */
+  #isCurrent = false
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -75,6 +78,8 @@ export class SpamLearning {
   /** Learns the labels of mailboxes whose labels have changed. @param teamOf the team of a mailbox @returns how many mailboxes */
   async run(teamOf: (mailboxId: string) => string | undefined, signal: AbortSignal): Promise<number> {
     const { db, accounts } = this.#deps
+    if (!this.#isCurrent) await db.write(setOutdatedDue)
+    this.#isCurrent = true
     const numbers = accountsToLearn(db.read, ACCOUNTS_PER_RUN)
     const teams = new Set<string>()
     for (const n of numbers) {

@@ -2,6 +2,7 @@
 
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { bytes, integer, type RecordOf, table, text, time } from '../../db/table.ts'
+import { FEATURE_SET } from '../../spam/features.ts'
 import { LearnedModel } from '../../spam/learned-model.ts'
 
 export const SPAM_MODELS = table('spam_models', {
@@ -12,6 +13,7 @@ export const SPAM_MODELS = table('spam_models', {
   spam: integer(),
   trained_at: time(),
   weights: bytes().hidden(),
+  feature_set: integer().or(1),
 })
 const WEIGHTS = SPAM_MODELS.only('version', 'weights')
 
@@ -29,11 +31,11 @@ export class SpamModels {
     this.#db = db
   }
 
-  /** The models of a mailbox and of its team, as far as there are any. */
+  /** The models of a mailbox and of its team, as far as there are any of the features of this version. */
   of(mailboxId: string, teamId: string): LearnedModel[] {
     const rows = this.#db.read.all<{ owner: string; version: number }>(
-      'SELECT owner, version FROM spam_models WHERE owner IN (?, ?)',
-      [mailboxId, teamId],
+      'SELECT owner, version FROM spam_models WHERE owner IN (?, ?) AND feature_set = ?',
+      [mailboxId, teamId, FEATURE_SET],
     )
     return rows.flatMap(({ owner, version }) => this.#load(owner, version) ?? [])
   }
@@ -47,14 +49,14 @@ export class SpamModels {
   ofTeam(reader: Reader, teamId: string): { row: SpamModelRow; model: LearnedModel }[] {
     const selection = SPAM_MODELS.and('weights')
     return selection
-      .all(reader, 'WHERE team_id = ? ORDER BY owner', [teamId])
+      .all(reader, 'WHERE team_id = ? AND feature_set = ? ORDER BY owner', [teamId, FEATURE_SET])
       .map(({ weights, ...row }) => ({ row, model: LearnedModel.decode(weights) }))
   }
 
-  put(tx: Tx, row: Omit<SpamModelRow, 'version'>, model: LearnedModel): void {
+  put(tx: Tx, row: Omit<SpamModelRow, 'version' | 'featureSet'>, model: LearnedModel): void {
     const version = (this.row(row.owner, tx)?.version ?? 0) + 1
     tx.run('DELETE FROM spam_models WHERE owner = ?', [row.owner])
-    SPAM_MODELS.insert(tx, { ...row, version, weights: model.encode() })
+    SPAM_MODELS.insert(tx, { ...row, version, featureSet: FEATURE_SET, weights: model.encode() })
   }
 
   /** Removes the model of a mailbox, and that of its team, which is made again without it. @returns the number of deleted rows */

@@ -2,6 +2,7 @@
 
 import type { Reader, Tx } from '../../db/db.ts'
 import { bytes, flag, integer, json, key, type RecordOf, real, table, text, time } from '../../db/table.ts'
+import { FEATURE_SET } from '../../spam/features.ts'
 import { foldersByMessage } from '../entries/folders-entries.ts'
 import { JUNK, NOT_JUNK } from '../entries/keywords.ts'
 import { type FolderKey, isListedIn } from '../rows/folders.ts'
@@ -28,6 +29,7 @@ export const SPAM_LABELS = table('spam_labels', {
   labeled_at: time(),
   prior: real().orNull(),
   features: bytes().orNull().hidden(),
+  feature_set: integer().or(1),
 })
 const WITH_FEATURES = SPAM_LABELS.only('n', 'is_spam', 'prior', 'features')
 
@@ -60,6 +62,14 @@ export function labelingBy(message: number, before: Filing, after: Filing): Labe
   if ((isGone(JUNK) || isGone(NOT_JUNK)) && !isIn && !leaves) return { message, says: 'nothing' }
   if (isNew('$answered') && !isIn) return { message, says: 'ham', isWeak: true }
   return null
+}
+
+/** An answered message outside Junk is a good one, unless something else was said of it. @param answer `now` in ms */
+export function noteAnswer(tx: Tx, account: number, { message, now }: { message: number; now: number }): void {
+  const isInJunk = foldersByMessage(tx, [message])
+    .get(message)!
+    .some(({ role }) => role === 'junk')
+  if (!isInJunk) noteLabels(tx, account, [{ message, says: 'ham', isWeak: true }], { source: 'answer', now })
 }
 
 interface MessageRow {
@@ -122,6 +132,13 @@ export function accountsToLearn(reader: Reader, limit: number): number[] {
   return reader.all<{ account: number }>(sql, [limit]).map(({ account }) => account)
 }
 
+/** Accounts with features of an earlier version of the program are learned again, from the contents of their labels. */
+export function setOutdatedDue(tx: Tx): void {
+  tx.run('INSERT OR IGNORE INTO spam_due (account) SELECT DISTINCT account FROM spam_labels WHERE feature_set <> ?', [
+    FEATURE_SET,
+  ])
+}
+
 /** The labels of an account are to be learned again. */
 export function setDue(tx: Tx, account: number): void {
   tx.run('INSERT OR IGNORE INTO spam_due (account) VALUES (?)', [account])
@@ -132,14 +149,15 @@ export function clearDue(tx: Tx, account: number): void {
   tx.run('DELETE FROM spam_due WHERE account = ?', [account])
 }
 
-/** Labels whose content has not been read, the oldest first. */
+/** Labels whose content has not been read by this version of the program, the oldest first. */
 export function labelsToRead(reader: Reader, account: number, limit: number): SpamLabel[] {
-  return SPAM_LABELS.all(reader, 'WHERE account = ? AND features IS NULL ORDER BY n LIMIT ?', [account, limit])
+  const where = 'WHERE account = ? AND (features IS NULL OR feature_set <> ?) ORDER BY n LIMIT ?'
+  return SPAM_LABELS.all(reader, where, [account, FEATURE_SET, limit])
 }
 
 /** @param features empty when the content cannot be read */
 export function putFeatures(tx: Tx, n: number, features: Uint8Array, prior: number): void {
-  SPAM_LABELS.update(tx, { features, prior }, 'WHERE n = ?', [n])
+  SPAM_LABELS.update(tx, { features, prior, featureSet: FEATURE_SET }, 'WHERE n = ?', [n])
 }
 
 /** Labels that can be learned, in the order in which they were given. */

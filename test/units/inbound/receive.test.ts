@@ -45,6 +45,7 @@ const inspection = {
   traits: { fromFields: 1, fromAddresses: 1, hasDate: true, hasMessageId: true, repeatedFields: [], suspectLinks: [] },
   message: { parsed: true, from: [{ email: 'ann@out.test', name: '' }] },
   content: null,
+  chunks: [],
   scriptOutcomes: [],
   forwardMarks: [],
   linkTokens: [],

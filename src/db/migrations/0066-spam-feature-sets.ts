@@ -1,0 +1,15 @@
+// The version of the features that labels and models of the spam filter are made of.
+
+import { statements } from '../migrate.ts'
+
+export const spamFeatureSets = statements(
+  66,
+  'spam feature sets',
+  `
+ALTER TABLE spam_labels ADD COLUMN feature_set INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE spam_models ADD COLUMN feature_set INTEGER NOT NULL DEFAULT 1;
+CREATE INDEX spam_labels_feature_set ON spam_labels (feature_set, account);
+DROP INDEX spam_models_version;
+CREATE INDEX spam_models_version ON spam_models (owner, feature_set, version);
+`,
+)
