@@ -36,6 +36,7 @@ import { ReceivedEvents } from './events/received-events.ts'
 import { EventDispatch } from './events/webhooks/webhooks.ts'
 import { logDamage } from './maintenance/damage.ts'
 import { type Maintenance, openMaintenance } from './maintenance/maintenance.ts'
+import { Rspamd } from './net/rspamd.ts'
 import { ServerCertificate } from './net/tls.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
 import { Links } from './people/links.ts'
@@ -120,6 +121,8 @@ export interface Context {
   extractor: Extractor
   /** Fetches the remote pictures of messages for their readers. */
   pictures: RemotePictures
+  /** Learns the labels of people; null when RSPAMD_URL is empty. */
+  rspamd: Rspamd | null
   /** Scans uploads for viruses; null when CLAMAV_HOST is empty. */
   virusScan: VirusScan | null
   /** Space on the disk for deleting when it is full. */
@@ -228,6 +231,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     events,
     teamChanges: new TeamChanges({ clock, log, events, audit: people.audit }),
     following: new ChangeFeed({ clock, log, notifier, accounts: store.accounts, received }),
+    rspamd: rspamdOf(config, clock),
     virusScan: config.CLAMAV_HOST === '' ? null : new VirusScan(config.CLAMAV_HOST),
     close: async () => {
       notifier.close()
@@ -314,6 +318,10 @@ function linkCloser({ config, log, links }: { config: Config; log: Log; links: L
     )
     return persons
   }
+}
+
+function rspamdOf({ RSPAMD_URL: url, RSPAMD_PASSWORD: password }: Config, clock: Clock): Rspamd | null {
+  return url === '' ? null : new Rspamd({ url, password, clock })
 }
 
 /** The outbound functions that agents need. */

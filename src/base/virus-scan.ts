@@ -32,8 +32,26 @@ export class VirusScan {
     pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     field: string,
   ): AsyncGenerator<Uint8Array, void, undefined> {
+    const name = yield* this.#scan(pieces, TIMEOUT_MS)
+    if (name === null) return
+    throw invalid(field, 'forbidden_value', `The file contains the virus ${name} and was not stored.`)
+  }
+
+  /** @returns the name of the virus; null when there is none @throws ProductError service_unavailable when the scan fails or takes too long */
+  async find(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, timeoutMs: number): Promise<string | null> {
+    const scan = this.#scan(pieces, timeoutMs)
+    for (;;) {
+      const step = await scan.next()
+      if (step.done) return step.value
+    }
+  }
+
+  async *#scan(
+    pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    timeoutMs: number,
+  ): AsyncGenerator<Uint8Array, string | null, undefined> {
     const socket = connect(this.#port, this.#host)
-    const watch = this.#clock.after(TIMEOUT_MS, () => socket.destroy(new Error('The daemon does not answer.')))
+    const watch = this.#clock.after(timeoutMs, () => socket.destroy(new Error('The daemon does not answer.')))
     const answer = answerOf(socket)
     try {
       socket.write('zINSTREAM\0')
@@ -42,7 +60,7 @@ export class VirusScan {
         await send(socket, piece)
       }
       await send(socket, new Uint8Array(0))
-      requireClean(await answer, field)
+      return virusIn(await answer)
     } finally {
       watch.cancel()
       socket.destroy()
@@ -75,16 +93,12 @@ function answerOf(socket: Socket): Promise<string> {
   })
 }
 
-function requireClean(answer: string, field: string): void {
+/** @returns null for a clean file @throws ProductError for any other answer */
+function virusIn(answer: string): string | null {
   const name = /^stream: (.{1,200}) FOUND$/.exec(answer)?.[1]
-  if (name !== undefined) {
-    throw invalid(
-      field,
-      'forbidden_value',
-      `The file contains the virus ${name.replace(/[^\w.-]/g, '_')} and was not stored.`,
-    )
-  }
+  if (name !== undefined) return name.replace(/[^\w.-]/g, '_')
   if (answer !== 'stream: OK') throw unavailable()
+  return null
 }
 
 function unavailable(): ProductError {

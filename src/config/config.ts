@@ -19,6 +19,7 @@ import {
   TimeOfDay,
   TOPIC_ARN_PATTERN,
 } from './setting-types.ts'
+import { spamSettings } from './spam-settings.ts'
 
 /** Features of the Mailbox API that an operator can disable (docs/design/mailbox.md §2). */
 export const MAILBOX_GATES = [
@@ -147,41 +148,7 @@ export const settings = {
     description:
       'Domains whose ARC seal is trusted: a message that fails DMARC with policy reject is accepted if they authenticated it.',
   }),
-  DNSBL: Type.Array(HostName, {
-    default: [],
-    description:
-      'Blocklists of sending hosts on the DNS, such as zen.spamhaus.org. Each has terms of use: most are free for small servers with a resolver of their own.',
-  }),
-  DNSWL: Type.Array(HostName, {
-    default: [],
-    description: 'Allowlists of sending hosts on the DNS, such as list.dnswl.org.',
-  }),
-  DOMAIN_BLOCKLISTS: Type.Array(HostName, {
-    default: [],
-    description:
-      'Blocklists of domains on the DNS, asked about the domain of the author and those of links, such as dbl.spamhaus.org.',
-  }),
-  SPAM_JUNK_SCORE: Type.Number({
-    default: 5,
-    minimum: 0,
-    maximum: 1000,
-    description:
-      'Spam score from which a message is filed into Junk. A message with an ambiguous From field, or with an unauthenticated From domain of this server, is filed there whatever its score.',
-  }),
-  SPAM_JUNK_HAM_LOSS: Type.Number({
-    default: 0.001,
-    minimum: 0.00001,
-    maximum: 0.05,
-    description:
-      'Share of good messages whose words alone may file them into Junk: 0.001 is about 1 in 1,000. A smaller share catches less spam.',
-  }),
-  SPAM_REFUSE_SCORE: Type.Number({
-    default: 15,
-    minimum: 0,
-    maximum: 1000,
-    description:
-      'Spam score from which a message is rejected. Only facts about its sender and its form count; content alone leads to Junk.',
-  }),
+  ...spamSettings,
   SMTP_MAX_CONNECTIONS: Type.Integer({
     default: 5000,
     minimum: 1,
@@ -337,7 +304,8 @@ export const settings = {
   }),
   CLAMAV_HOST: Type.String({
     default: '',
-    description: 'host:port of a ClamAV daemon (clamd) that scans uploads. Empty: uploads are not scanned.',
+    description:
+      'host:port of a ClamAV daemon (clamd) that scans uploads and received messages. Empty: nothing is scanned.',
   }),
   PDFTOTEXT_PATH: Type.String({
     default: '',

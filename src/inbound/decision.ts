@@ -35,7 +35,8 @@ export function decide(
   const verdicts = filters.map(({ rule }, index): SpamVerdict => {
     const spam = scoreSpam(circumstances, inspection.content, knowledge[index])
     // The author is proven and the recipient has allowed them: no score files to Junk (docs/design/spam.md §1).
-    const isAllowed = rule?.type === 'allow' && verdict.fromAligned
+    const hasVirus = spam.parts.some(({ reason }) => reason === 'virus_found')
+    const isAllowed = rule?.type === 'allow' && verdict.fromAligned && !hasVirus
     const junk = isForged || (spam.score >= config.SPAM_JUNK_SCORE && !isAllowed)
     return { spam, junk, level: spamLevel({ score: spam.score, isSpam: junk }, config.SPAM_JUNK_SCORE) }
   })

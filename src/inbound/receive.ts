@@ -13,6 +13,7 @@ import type { MessageStream } from '../smtp/command-reader.ts'
 import { IN_FLIGHT_BYTES, IN_FLIGHT_MIN_BYTES, IN_FLIGHT_SOURCES, MAX_QUEUED } from '../smtp/limits.ts'
 import { replies, type SmtpReply } from '../smtp/replies.ts'
 import { type Spool, type SpooledMessage, SpoolFull } from '../smtp/spool.ts'
+import type { Fact } from '../spam/catalog.ts'
 import type { InboundReason } from '../store/log/inbound-log.ts'
 import { scriptCalls } from '../store/mailbox/script-calls.ts'
 import type { Accounts } from '../store/rows/accounts.ts'
@@ -22,6 +23,7 @@ import type { Inspection, InspectionRequest } from '../workers/inspection.ts'
 import type { Inspector } from '../workers/inspector.ts'
 import type { Blocklists } from './blocklists.ts'
 import { decide } from './decision.ts'
+import type { FilterDaemons } from './filter-daemons.ts'
 import {
   type Decided,
   type Envelope,
@@ -70,6 +72,7 @@ interface Deps extends ReceivingDeps {
   spool: Spool
   recipients: Recipients
   blocklists: Pick<Blocklists, 'ask'>
+  daemons: Pick<FilterDaemons, 'ask'>
   splitRecipients: Pick<SplitRecipients, 'note'>
   throttle: Pick<SourceThrottle, 'accepted' | 'offended'>
   /** The share of the limits that this thread has, from 0 to 1. */
@@ -131,8 +134,11 @@ export class MessageReceiver {
       const defect = this.#defectOf(content, message.peer)
       if (defect !== null) return { message, refusal: defect }
       return await this.#withMemory(spooled, message, async () => {
-        const inspection = await this.#deps.inspector.inspect(spooled.source, await this.#inspectionRequest(message))
-        return this.#dispose({ ...message, inspection })
+        const { inspector, daemons } = this.#deps
+        const request = await this.#inspectionRequest(message)
+        const asked = daemons.ask(spooled.source, message)
+        const inspection = await inspector.inspect(spooled.source, request)
+        return this.#dispose({ ...message, inspection }, asked)
       })
     })
   }
@@ -176,10 +182,11 @@ export class MessageReceiver {
     return work().finally(() => writer.release(reservation))
   }
 
-  #dispose(message: Inspected): Promise<Outcome> {
+  /** @param asked answers of filter daemons, which may still be on their way */
+  #dispose(message: Inspected, asked: Promise<Fact[]>): Promise<Outcome> {
     return this.#guard(message, async () => {
       const { report, sender, inspection } = message
-      if (report === null) return this.#deliver(message)
+      if (report === null) return this.#deliver(message, asked)
       if (inspection.report !== null) {
         await this.#deps.writer.applyReport({ ...message, report })
         return { message, refusal: null }
@@ -191,7 +198,7 @@ export class MessageReceiver {
         return isAutomatic ? this.#discard(message, refusals.noReport) : { message, refusal: refusals.noReport }
       }
       // RFC 3834 §4: auto-replies go to the envelope sender, here the bounce address of the message; its mailbox gets them.
-      const outcome = await this.#deliver({ ...message, recipients: [report.reader] })
+      const outcome = await this.#deliver({ ...message, recipients: [report.reader] }, asked)
       const { refusal } = outcome
       const isFinal = refusal !== null && refusal.reply.code >= 500
       return isFinal && sender.address === '' ? this.#discard(outcome.message, refusal) : outcome
@@ -206,11 +213,12 @@ export class MessageReceiver {
     })
   }
 
-  #deliver(inspected: Inspected): Promise<Outcome> {
+  #deliver(inspected: Inspected, asked: Promise<Fact[]>): Promise<Outcome> {
     return this.#guard(inspected, async () => {
       const namesOwnDomain = this.#namesOwnDomain(inspected.inspection)
-      const opinions = await this.#deps.blocklists.ask(inspected.peer.address, domainsOf(inspected.inspection))
-      const knowledge = spamKnowledge(this.#deps, inspected, opinions)
+      const { blocklists } = this.#deps
+      const listed = blocklists.ask(inspected.peer.address, domainsOf(inspected.inspection))
+      const knowledge = spamKnowledge(this.#deps, inspected, (await Promise.all([listed, asked])).flat())
       const decision = decide(inspected, { config: this.#deps.config, namesOwnDomain, knowledge })
       const { shared: score, junk: isSpam } = decision
       const inspection = withSpamFields(inspected.inspection, { score, isSpam })

@@ -22,6 +22,7 @@ import { line, replies } from '../smtp/replies.ts'
 import { Spool } from '../smtp/spool.ts'
 import { Blocklists } from './blocklists.ts'
 import type { AcceptedConnection, ConnectionOwner } from './connections.ts'
+import { FilterDaemons } from './filter-daemons.ts'
 import { MessageReceiver, type ReceivingDeps } from './receive.ts'
 import { isRejected, Recipients } from './recipients.ts'
 import { refusals } from './refusals.ts'
@@ -134,7 +135,8 @@ export class Receiver {
     const { accounts } = store
     const recipients = new Recipients({ directory, accounts, fullSince, clock, splitRecipients, reports })
     const blocklists = new Blocklists(this.#deps)
-    const receiver = new MessageReceiver({ ...this.#deps, spool: this.#spool, recipients, blocklists })
+    const daemons = new FilterDaemons(this.#deps)
+    const receiver = new MessageReceiver({ ...this.#deps, spool: this.#spool, recipients, blocklists, daemons })
     return {
       clock,
       lookupName: (address) => findRemoteName(address, resolver),

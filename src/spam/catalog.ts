@@ -105,6 +105,11 @@ export const FACTS = {
   text_hidden: fact('content', 1, 'Most of its text is hidden from the reader.'),
   zero_width: fact('content', 2, 'Invisible characters split its words.'),
   domain_listed: fact('content', 4, 'A blocklist lists the domain of the sender or of a link.'),
+  // The points are those of its score (inbound/filter-daemons.ts).
+  rspamd: fact('content', 0, 'rspamd says so.'),
+  rspamd_silent: fact('content', 0, 'rspamd did not answer in time.'),
+  virus_found: fact('content', 10, 'It contains a virus.'),
+  virus_unchecked: fact('content', 0, 'ClamAV did not answer in time: nothing was scanned for viruses.'),
   picture_only: fact('content', 1, 'It is a picture with a link and hardly any text.'),
 } satisfies Record<string, FactEntry>
 

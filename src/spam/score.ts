@@ -81,7 +81,7 @@ const KNOWN_MAX = 2
 const JUNKED_MIN = 6
 /** A known sender whose account was taken over sends these. */
 const DESPITE_HISTORY: ReadonlySet<FactName> = new Set([
-  ...(['attachment_program', 'attachment_disguised', 'password_asked'] as const),
+  ...(['attachment_program', 'attachment_disguised', 'password_asked', 'virus_found'] as const),
 ])
 /** Log-odds of all evidence together as those of the observed share of spam: measured, docs/design/spam.md §3. */
 const CALIBRATION = { factor: 1.4, shift: 0.8 }

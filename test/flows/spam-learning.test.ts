@@ -169,7 +169,12 @@ test('the header tells score and reasons, and no recipient reads what the mailbo
 test('an answer by the API labels the message as good, but not one in Junk', async () => {
   const box = await mailbox()
   const message = await receive(box, 'di@friend.test', 'Question', 'When do we meet')
-  const reply = { to: [{ email: 'di@friend.test' }], subject: 'Re: Question', text_body: 'At three.', in_reply_to_message_id: message.id }
+  const reply = {
+    to: [{ email: 'di@friend.test' }],
+    subject: 'Re: Question',
+    text_body: 'At three.',
+    in_reply_to_message_id: message.id,
+  }
   const sent = await appliance.call('POST', '/mailbox/messages/send', box.key, reply)
   assert.equal(sent.status, 202, JSON.stringify(sent.body))
   assert.deepEqual(labelsOf(box), [[false, 'answer', 'di@friend.test']])

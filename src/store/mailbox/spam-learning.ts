@@ -21,12 +21,14 @@ import {
   type LabelCount,
   labelKept,
   labelsToRead,
+  labelsToTeach,
   learnableLabels,
   putFeatures,
   removeLabels,
   type SpamLabel,
   setDue,
   setOutdatedDue,
+  setTaught,
 } from '../messages/spam-labels.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { Account } from '../rows/records.ts'
@@ -34,6 +36,8 @@ import type { SpamModelRow, SpamModels } from './spam-models.ts'
 
 /** Mailboxes that are learned in one run of the job. */
 const ACCOUNTS_PER_RUN = 100
+/** Messages that another filter is taught in one run of the job. */
+const TAUGHT_PER_RUN = 100
 /** Contents read in one step; their features are stored together. */
 const READ_AT_ONCE = 20
 /** The beginning of a message that is read; words and links stand there. */
@@ -94,6 +98,32 @@ export class SpamLearning {
     }
     for (const teamId of new Set([...teams, ...this.#deps.models.teamsToJoin()])) await this.#joinTeam(teamId)
     return numbers.length
+  }
+
+  /**
+   * Teaches another filter the labels of people that it does not know yet.
+   * @returns how many messages it was shown
+   * @throws Error of `teach`: the rest is taught with the next run
+   */
+  async teach(teach: (content: Uint8Array, isSpam: boolean) => Promise<void>, signal: AbortSignal): Promise<number> {
+    const { db } = this.#deps
+    const labels = labelsToTeach(db.read, TAUGHT_PER_RUN)
+    let shown = 0
+    for (const label of labels) {
+      if (signal.aborted) break
+      const bytes = await this.#contentOf(label).catch(() => null)
+      if (bytes !== null && bytes.length > 0) {
+        await teach(bytes, label.isSpam)
+        shown++
+      }
+      await db.write((tx) => setTaught(tx, label))
+    }
+    return shown
+  }
+
+  #contentOf({ content }: SpamLabel): Promise<Uint8Array> {
+    const { blobs } = this.#deps
+    return blobs.bytes(content, 0, Math.min(blobs.size(content) ?? 0, READ_BYTES_MAX))
   }
 
   state(account: Account, teamId: string): SpamState {
@@ -172,10 +202,10 @@ export class SpamLearning {
     }
   }
 
-  async #featuresOf({ content, facts }: SpamLabel): Promise<{ features: Uint8Array; prior: number }> {
-    const { blobs } = this.#deps
+  async #featuresOf(label: SpamLabel): Promise<{ features: Uint8Array; prior: number }> {
+    const { facts } = label
     try {
-      const bytes = await blobs.bytes(content, 0, Math.min(blobs.size(content) ?? 0, READ_BYTES_MAX))
+      const bytes = await this.#contentOf(label)
       if (bytes.length === 0) return UNREADABLE
       const message = parseMessage(bytes)
       const { fields } = readHeaders(bytes)

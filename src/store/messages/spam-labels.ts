@@ -30,6 +30,7 @@ export const SPAM_LABELS = table('spam_labels', {
   prior: real().orNull(),
   features: bytes().orNull().hidden(),
   feature_set: integer().or(1),
+  taught: flag().orNull(),
 })
 const WITH_FEATURES = SPAM_LABELS.only('n', 'is_spam', 'prior', 'features')
 
@@ -153,6 +154,16 @@ export function clearDue(tx: Tx, account: number): void {
 export function labelsToRead(reader: Reader, account: number, limit: number): SpamLabel[] {
   const where = 'WHERE account = ? AND (features IS NULL OR feature_set <> ?) ORDER BY n LIMIT ?'
   return SPAM_LABELS.all(reader, where, [account, FEATURE_SET, limit])
+}
+
+/** Labels of people that another filter has not learned yet, the oldest first. */
+export function labelsToTeach(reader: Reader, limit: number): SpamLabel[] {
+  return SPAM_LABELS.all(reader, "WHERE taught IS NOT is_spam AND source <> 'kept' ORDER BY n LIMIT ?", [limit])
+}
+
+/** Another filter knows the label; one that was changed in the meantime is due again. */
+export function setTaught(tx: Tx, { n, isSpam }: SpamLabel): void {
+  SPAM_LABELS.update(tx, { taught: isSpam }, 'WHERE n = ?', [n])
 }
 
 /** @param features empty when the content cannot be read */

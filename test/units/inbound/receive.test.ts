@@ -104,6 +104,7 @@ function open() {
       accounts: { byMailbox: () => undefined },
     } as unknown as Store,
     blocklists: { ask: async () => [] },
+    daemons: { ask: async () => [] },
     inspector: { inspect: () => parts.inspect() },
     writer,
     spamKey: 1,
