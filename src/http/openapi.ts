@@ -111,6 +111,7 @@ export function buildOpenapi(
 
 const HEADERS: Json = {
   'X-Request-Id': { description: 'Equal to meta.request_id.', schema: { type: 'string' } },
+  'X-API-Version': { description: 'Version of the interface.', schema: { type: 'string' } },
   'X-RateLimit-Limit': { description: 'Requests per minute.', schema: { type: 'integer' } },
   'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': { description: 'Unix second at which the minute ends.', schema: { type: 'integer' } },
@@ -123,21 +124,32 @@ const HEADERS: Json = {
     schema: { type: 'string', const: 'true' },
   },
   'Content-Disposition': { description: 'Name of the file.', schema: { type: 'string' } },
-  Location: { description: 'Path of the created resource.', schema: { type: 'string' } },
+  Location: { description: 'Path of the resource that was created or accepted.', schema: { type: 'string' } },
   'Content-Range': { description: 'The range of the bytes in this response.', schema: { type: 'string' } },
-  'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer', minimum: 1 } },
+  'Retry-After': {
+    description:
+      'Seconds to wait before the next request. A 409 has it where a request with the same Idempotency-Key is under way.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'Accept-Post': { description: 'Content types that a POST takes.', schema: { type: 'string' } },
+  'Accept-Patch': { description: 'Content types that a PATCH takes.', schema: { type: 'string' } },
+  'Accept-Encoding': { description: 'Content codings of a body that are accepted.', schema: { type: 'string' } },
   'WWW-Authenticate': {
-    description: 'URL of the document that describes how to obtain a credential.',
+    description:
+      'How to obtain a credential (RFC 9728); a 403 for an agent names the scopes that are missing (RFC 6750).',
     schema: { type: 'string' },
   },
 }
 
-/** Headers of errors, in addition to those of all responses. */
-const OF_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  authentication_required: 'WWW-Authenticate',
-  range_not_satisfiable: 'Content-Range',
-  rate_limit_exceeded: 'Retry-After',
-  service_unavailable: 'Retry-After',
+/** Headers of errors by their status, in addition to those of all responses. */
+const OF_ERRORS: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
+  409: ['Retry-After'],
+  415: ['Accept-Post', 'Accept-Patch', 'Accept-Encoding'],
+  416: ['Content-Range'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
 }
 
 /** Headers of all responses. */
@@ -171,7 +183,9 @@ function operationOf(one: Route): Json {
     responses: {
       [one.status ?? 200]: successOf(one, paged, produces),
       ...(one.otherwise ? { 200: { ...successOf(one, paged, produces), description: one.otherwise } } : {}),
-      ...(canBeUnchanged(one) ? { 304: { description: 'Not modified since the given ETag.' } } : {}),
+      ...(canBeUnchanged(one)
+        ? { 304: { description: 'Not modified since the given ETag.', headers: headersOf(['ETag']) } }
+        : {}),
       ...(givesBytes(one) ? { 206: partOf(produces) } : {}),
       ...(one.errorFormat === undefined ? refsOf(errorsOf(one)) : formattedErrorsOf(one.errorFormat)),
     },
@@ -240,8 +254,10 @@ function successOf(one: Route, paged: boolean, produces: readonly string[]): Jso
   const other = one.stream === true ? described(plain(one.reply)) : BYTES
   const content = produces.map((type) => [type, type === 'application/json' ? json : other])
   const own = [
-    ...(isTagged({ route: one, status: one.status ?? 200 }) || one.createdTag === true ? ['ETag'] : []),
-    ...(one.status === 201 ? ['Location'] : []),
+    ...(isTagged({ route: one, status: one.status ?? 200 }) || one.createdTag === true || givesBytes(one)
+      ? ['ETag']
+      : []),
+    ...(one.status === 201 || one.location === true ? ['Location'] : []),
     ...(one.idempotent ? ['Idempotent-Replayed'] : []),
     ...(givesBytes(one) ? ['Content-Disposition'] : []),
   ]
@@ -304,8 +320,7 @@ function refsOf(codes: readonly ErrorCode[]): Json {
 function formattedErrorsOf({ schema, meanings }: NonNullable<Route['errorFormat']>): Json {
   const content = { 'application/json': { schema: plain(schema) } }
   const entries = Object.entries(meanings).map(([status, description]) => {
-    const code = Object.entries(ERRORS).find(([, rule]) => rule.status === Number(status))?.[0] as ErrorCode
-    return [status, { description, headers: headersOf([OF_ERRORS[code] ?? []].flat()), content }]
+    return [status, { description, headers: headersOf(OF_ERRORS[Number(status)] ?? []), content }]
   })
   return Object.fromEntries(entries)
 }
@@ -319,7 +334,7 @@ function errorResponses(): Json {
     if (known) known.description += ` ${sentence}`
     else {
       const schema = { $ref: '#/components/schemas/Error' }
-      const headers = headersOf([OF_ERRORS[code as ErrorCode] ?? []].flat())
+      const headers = headersOf(OF_ERRORS[rule.status] ?? [])
       responses[rule.status] = { description: sentence, headers, content: { 'application/json': { schema } } }
     }
   }

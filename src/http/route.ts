@@ -250,6 +250,8 @@ export interface RouteReply {
   etag?: boolean
   /** The response of a POST has the ETag of the resource that it created or opened (RFC 9110 §15.3.2): the `version` of its answer. */
   createdTag?: boolean
+  /** A response with 202 names the resource that it accepted in Location, as every 201 does. */
+  location?: boolean
   /** The response is a stream, described by `schema`. The request is under way until it ends. */
   stream?: boolean
   /** The response contains a secret: a stored replay is sealed. */

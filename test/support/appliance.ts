@@ -170,7 +170,7 @@ function furnish(
     const surfaces = { [origin]: 'app', [app.config.SEND_ORIGIN]: 'send' } as const
     const { origin: asked, pathname } = new URL(target)
     const surface = surfaces[asked]
-    if (surface !== undefined) assertDescribed(surface, method, pathname, response.status)
+    if (surface !== undefined) assertDescribed(surface, method, pathname, response)
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.includes('json') ?? false
     return {

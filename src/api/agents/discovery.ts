@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { AUDIENCE_SCOPES } from '../../agents/tokens.ts'
 import type { Config } from '../../config/config.ts'
+import { etagOf } from '../../http/etag.ts'
 import { bytes, type Route, route } from '../../http/route.ts'
 import { record } from '../schemas/record.ts'
 import { agentInstructions } from './agent-instructions.ts'
@@ -151,11 +152,12 @@ const readInstructions = route({
   },
   reply: { ...document.reply, types: ['text/markdown'], schema: Type.String() },
   handle({ app }) {
-    const text = Buffer.from(agentInstructions(app.config))
+    const instructions = agentInstructions(app.config)
+    const text = Buffer.from(instructions)
     return bytes({
       type: 'text/markdown; charset=utf-8',
       sizeBytes: text.length,
-      etag: `W/"${text.length.toString(36)}"`,
+      etag: etagOf(instructions),
       async *read(start, end) {
         yield text.subarray(start, end)
       },

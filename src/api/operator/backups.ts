@@ -115,7 +115,7 @@ const createBackup = route({
   },
   access: { as: 'operator' },
   limits: { throttle: { times: 6, seconds: 3600 } },
-  reply: { schema: Backup, status: 202 },
+  reply: { schema: Backup, status: 202, location: true },
   async handle({ app }) {
     const made = await app.maintenance.backups.start()
     const headers = { Location: `/operator/v1/backups/${made.name}` }

@@ -179,7 +179,7 @@ const sendDraft = route({
   access: { as: 'mailbox', permission: 'email.send' },
   idempotent: true,
   params,
-  reply: { schema: SentMessage, status: 202, etag: true },
+  reply: { schema: SentMessage, status: 202, etag: true, location: true },
   async handle({ params: { draft_id: id }, principal, app, request }) {
     const account = accountOf(app, principal)
     const draft = app.store.edit.drafts.get(account, id)

@@ -51,7 +51,7 @@ export const sendMessage = route({
     limit: BODY_LIMIT,
     reader: { ...reader, thread: entryFile(new URL('./send-body-thread.ts', import.meta.url)).href },
   },
-  reply: { schema: SentMessage, status: 202 },
+  reply: { schema: SentMessage, status: 202, location: true },
   async handle({ body, principal, app, request }) {
     const account = accountOf(app, principal)
     const [submitted] = await withSendingMemory(app, principal, [body], async () => {
