@@ -24,7 +24,6 @@ import { sessionRoute } from './mailbox/sending/session.ts'
 import { submissions } from './mailbox/sending/submissions.ts'
 import { readMe } from './mailbox/settings/me.ts'
 import { readRemoteAccount } from './mailbox/settings/remote-account.ts'
-import { sieveScripts } from './mailbox/settings/sieve-scripts.ts'
 import { vacation } from './mailbox/settings/vacation.ts'
 import { threads } from './mailbox/threads/threads.ts'
 import { apiKeys } from './management/api-keys.ts'
@@ -59,6 +58,7 @@ import { remoteAccounts } from './management/remote-accounts.ts'
 import { removedMessages } from './management/removed-messages.ts'
 import { requests } from './management/requests.ts'
 import { sharedLimit } from './management/shared-limit.ts'
+import { mailboxSieveScripts, sieveScripts } from './management/sieve-scripts.ts'
 import { suppressions } from './management/suppressions.ts'
 import { team } from './management/team.ts'
 import { usage } from './management/usage.ts'
@@ -97,6 +97,7 @@ const management = [
   ...mailboxAppPasswords,
   ...mailboxAliases,
   ...mailboxForwards,
+  ...mailboxSieveScripts,
   ...mailboxPeople,
   ...inboundLogs,
   ...emails,

@@ -135,6 +135,9 @@ const known: Record<string, () => Own | Promise<Own>> = {
     return {}
   },
   setMailboxPerson: anyMember,
+  // The mailbox makes another one by the name of the example.
+  createMailboxSieveScript: () => ({ body: { name: 'Of the team' } }),
+  replaceMailboxSieveScript: () => ({ body: { name: 'Of the team' } }),
   // The member of the example is gone by then.
   async deleteMailboxPerson() {
     const [mailbox] = data<Json[]>(await appliance.get('/mailboxes', team.key))
@@ -275,6 +278,7 @@ const LEAVE_AS_IT_IS = new Set([
   ...['createMailboxForward', 'updateMailboxForward', 'deleteMailboxForward', 'sendMailboxForwardConfirmation'],
   ...['inviteMember', 'updateMember', 'deleteMember', 'deleteMemberSessions', 'deleteMemberCredentials'],
   ...['createReplyDraft', 'createForwardDraft', 'setMailboxPerson', 'deleteMailboxPerson'],
+  ...['createMailboxSieveScript', 'validateMailboxSieveScript'],
   // They put messages into folders.
   ...['restoreRemovedMessages', 'restoreMailboxRemovedMessages', 'updateMessageLabel'],
 ])

@@ -1,7 +1,7 @@
 // Sieve scripts over the API: create, validate, activate, deactivate, delete.
 
 import assert from 'node:assert/strict'
-import { after, beforeEach, test } from 'node:test'
+import { after, beforeEach, describe, test } from 'node:test'
 import type { SieveScriptDetail, SieveScriptJson } from '../../src/api/schemas/sieve-script.ts'
 import { newId } from '../../src/base/ids.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
@@ -213,4 +213,58 @@ test('a read-only credential can read and validate, changes nothing, and the ses
     ),
   )
   assert.deepEqual(gates, [false, true])
+})
+
+describe('the team of a mailbox', () => {
+  const ofTeam = (method: string, path: string, body?: object, key = team.key, headers: Record<string, string> = {}) =>
+    appliance.call(method, `/mailboxes/${ana.id}/sieve-scripts${path}`, key, body, headers)
+
+  test('reads and changes the scripts that the mailbox has, under the same tags', async () => {
+    const reply = await ofTeam('POST', '', { name: 'Rules', content: 'keep;', activate: true })
+    const made = data<SieveScriptDetail>(reply, 201)
+    assert.equal(reply.headers.get('location'), `/api/v1/mailboxes/${ana.id}/sieve-scripts/${made.id}`)
+    assert.deepEqual(await read(made.id), made)
+    assert.deepEqual(
+      data<SieveScriptJson[]>(await ofTeam('GET', '')).map(({ name }) => name),
+      ['Rules'],
+    )
+    const tag = etagOf(await call('GET', `/${made.id}`))
+    const next = { name: 'Rules', content: 'discard;' }
+    data(await ofTeam('PUT', `/${made.id}`, next, team.key, { 'if-match': tag }))
+    failure(await ofTeam('PUT', `/${made.id}`, next, team.key, { 'if-match': tag }), 409, 'conflict')
+    assert.equal(data<Json>(await ofTeam('POST', '/validate', { content: 'nonsense' })).valid, false)
+    data(await ofTeam('POST', `/${made.id}/deactivate`))
+    data(await ofTeam('DELETE', `/${made.id}`))
+    assert.deepEqual(await list(), [])
+  })
+
+  test('sends messages on with the permission of sending only', async () => {
+    const admin = { name: 'Admin', permissions: ['mailbox.admin.read', 'mailbox.admin.manage'] }
+    const { key } = data<Json>(await appliance.call('POST', '/api-keys', team.key, admin), 201)
+    const sends = { name: 'Away', content: 'redirect "x@elsewhere.example";' }
+    failure(await ofTeam('POST', '', sends, key), 403, 'insufficient_permissions')
+    data(await ofTeam('POST', '', { name: 'Kept', content: 'keep;' }, key), 201)
+    data(await ofTeam('POST', '', sends), 201)
+  })
+
+  test('is the only one that reaches them', async () => {
+    const { id } = await keep('One')
+    const other = await appliance.team('Other')
+    const reader = { name: 'Reader', permissions: ['mailbox.admin.read'] }
+    const { key } = data<Json>(await appliance.call('POST', '/api-keys', team.key, reader), 201)
+    data(await ofTeam('GET', `/${id}`, undefined, key))
+    for (const [method, path] of [
+      ['PUT', `/${id}`],
+      ['DELETE', `/${id}`],
+      ['POST', `/${id}/activate`],
+    ] as const) {
+      const body = method === 'PUT' ? { name: 'Two', content: 'keep;' } : undefined
+      failure(await ofTeam(method, path, body, key), 403, 'insufficient_permissions')
+      failure(await ofTeam(method, path, body, ana.key), 403, 'insufficient_permissions')
+      failure(await ofTeam(method, path, body, other.key), 404, 'not_found')
+    }
+    const beside = `/mailboxes/${carl.id}/sieve-scripts/${id}`
+    failure(await appliance.get(beside, team.key), 404, 'not_found')
+    assert.equal((await read(id)).name, 'One')
+  })
 })

@@ -301,7 +301,7 @@ test('the owners of a mailbox hear that one of them left the team', async () => 
   assert.deepEqual([await notices(kim), await notices(mia)], [before[0]! + 1, before[1]! + 1])
 })
 
-test('nobody makes a key, an app password or a forward of a mailbox unseen by its owners', async () => {
+test('nobody makes a key, an app password, a forward or a script that redirects for a mailbox unseen by its owners', async () => {
   const fay = await team.mailbox('fay@shop.test')
   const person = await signInMember(appliance, team.id, 'user', fay.email)
   const notices = async () => {
@@ -320,9 +320,12 @@ test('nobody makes a key, an app password or a forward of a mailbox unseen by it
   assert.deepEqual([forward.status, forward.body.data.created_by, await notices()], [201, owner.memberId, 4])
   const byKey = await appliance.call('POST', `${path}/app-passwords`, team.key, { name: 'Program' })
   assert.deepEqual([byKey.status, await notices()], [201, 5])
+  const redirect = { name: 'Away', content: 'redirect "boss@elsewhere.example";' }
+  assert.deepEqual([(await make('sieve-scripts', redirect)).status, await notices()], [201, 6])
+  assert.equal((await make('sieve-scripts', { name: 'Kept', content: 'keep;' })).status, 201)
   assert.equal((await make('api-keys', { name: '' })).status, 422)
   assert.equal((await person.call('POST', inBox('/app-passwords', fay.id), { name: 'Mine' })).status, 201)
-  assert.equal(await notices(), 5, 'not for what failed, nor to the person who made it')
+  assert.equal(await notices(), 6, 'not for what failed, nor to the person who made it')
 })
 
 test('inviting the address of a mailbox gives it away, of which its owners are notified', async () => {

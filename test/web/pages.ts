@@ -14,6 +14,7 @@ export const CONSOLE_PAGES = [
   '/console/{team}/mailboxes/{mailbox}/aliases',
   '/console/{team}/mailboxes/{mailbox}/forwards',
   '/console/{team}/mailboxes/{mailbox}/filters',
+  '/console/{team}/mailboxes/{mailbox}/scripts',
   '/console/{team}/mailboxes/{mailbox}/settings',
   '/console/{team}/people',
   '/console/{team}/sending',

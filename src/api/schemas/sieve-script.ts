@@ -6,6 +6,7 @@ import { presenterOf } from '../../http/present.ts'
 import { Id } from '../../http/schema.ts'
 import { PROBLEMS_MAX } from '../../sieve/check.ts'
 import { compileScript } from '../../sieve/compile.ts'
+import { EXTENSIONS } from '../../sieve/extensions.ts'
 import { SCRIPT_BYTES_MAX } from '../../sieve/lexer.ts'
 import { record } from './record.ts'
 import { TimeOf } from './time.ts'
@@ -21,10 +22,7 @@ export const ScriptName = Type.String({
 })
 export const ScriptContent = Type.String({
   maxLength: SCRIPT_BYTES_MAX,
-  description:
-    'Sieve (RFC 5228) with fileinto, envelope, imap4flags, copy, mailbox, special-use, subaddress, relational, body, variables, ' +
-    'include, duplicate, editheader, date, index, ihave, environment, encoded-character and comparator-i;ascii-numeric; at most ' +
-    `${SCRIPT_BYTES_MAX} bytes.`,
+  description: `Sieve (RFC 5228) with the extensions ${[...EXTENSIONS].join(', ')}; at most ${SCRIPT_BYTES_MAX} bytes.`,
   examples: [SCRIPT],
 })
 

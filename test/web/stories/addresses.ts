@@ -12,7 +12,7 @@ const STORED =
 
 export const addressStories: readonly Story[] = [
   {
-    name: 'the out-of-office answer of any mailbox is two clicks from the list of mailboxes',
+    name: 'the out-of-office answer and the scripts of any mailbox are two clicks from the list of mailboxes',
     async run(web) {
       const { appliance, team } = web
       const box = await team.mailbox('rita@harbour.test')
@@ -28,7 +28,24 @@ export const addressStories: readonly Story[] = [
       const { data } = (await appliance.get('/mailbox/vacation-response', box.key)).body
       assert.deepEqual([data.is_enabled, data.text_body], [true, 'Rita is back on Monday.'])
       await tab.checkLooks('the answer of a mailbox')
-      tab.hasNoComplaints('the answer of a mailbox')
+      await tab.goTo(`/console/${team.id}/mailboxes?q=rita`)
+      await page.getByRole('link', { name: 'rita@harbour.test' }).click()
+      await page.getByRole('link', { name: 'Scripts' }).click()
+      await page.getByRole('button', { name: 'New script' }).click()
+      await page.getByLabel('Name').fill('Lists')
+      await page.getByLabel('Text').fill('stopp;')
+      await page.getByRole('button', { name: 'Check' }).click()
+      await page.getByText('Line 1, column 1:').waitFor()
+      await page.getByLabel('Text').fill('redirect "rita@elsewhere.example";')
+      await page.getByRole('button', { name: 'Check' }).click()
+      await page.getByText('It has no errors.').waitFor()
+      await page.getByRole('button', { name: 'Save script' }).click()
+      await page.getByText('“Lists” saved').waitFor()
+      await page.getByRole('button', { name: 'Activate Lists' }).click()
+      await page.getByRole('button', { name: 'Deactivate Lists' }).waitFor()
+      const [script] = (await appliance.get('/mailbox/sieve-scripts', box.key)).body.data
+      assert.deepEqual([script.name, script.is_active], ['Lists', true])
+      tab.hasNoComplaints('the answer and the scripts of a mailbox')
       await tab.close()
     },
   },

@@ -12,13 +12,13 @@ import { MailPrograms } from '../panels/mail-programs.tsx'
 import { MailboxFilter } from '../panels/mailbox-filter.tsx'
 import { byGrant, type MailboxRequests } from '../panels/mailbox-requests.ts'
 import { ServerFacts, useClientSettings } from '../panels/program-settings.tsx'
+import { Scripts } from '../panels/scripts.tsx'
 import { Badge, Bar, ToneLine } from '../parts/marks.tsx'
 import { Page, Section, Tabs, tabOf } from '../parts/page.tsx'
 import { mailboxes as shared } from '../words/en/mailboxes.ts'
 import { ownMailbox as words } from '../words/en/own-mailbox.ts'
 import { NoOwnWay } from './first-passkey.tsx'
 import { MailboxSettings } from './mailbox-settings.tsx'
-import { Scripts } from './scripts.tsx'
 
 type TabName = keyof typeof words.tabs
 
@@ -81,7 +81,7 @@ function TabContent({ tab, requests }: { tab: TabName; requests: MailboxRequests
       {tab === 'away' && <Away mailbox={requests} />}
       {tab === 'forwards' && <Forwards mailbox={requests} />}
       {tab === 'filters' && <MailboxFilter mailbox={requests} />}
-      {tab === 'scripts' && <Scripts id={requests.id} />}
+      {tab === 'scripts' && <Scripts mailbox={requests} />}
       {tab === 'settings' && <MailboxSettings id={requests.id} />}
     </>
   )

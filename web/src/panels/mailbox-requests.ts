@@ -14,13 +14,14 @@ import type {
   VacationUpdate,
 } from '../api/types.ts'
 import type { Tagged } from '../live/change.ts'
+import { type ScriptRequests, scriptsByGrant, scriptsByRole } from './script-requests.ts'
 
 export type RequestKey = { 'Idempotency-Key': string }
 /** With the address or name of who made it, where it is known. */
 export type MadeForward = Forward & { maker: string | null }
 
 /** One mailbox as it is reached here. */
-export interface MailboxRequests {
+export interface MailboxRequests extends ScriptRequests {
   id: string
   email: string
   /** First in the keys of queries. */
@@ -59,6 +60,7 @@ export function byRole(
     ...passwordsByRole(api, path),
     ...forwardsByRole(api, path),
     ...vacationByRole(api, path),
+    ...scriptsByRole(api, path),
     readFilter: () => takeTagged(api.GET('/mailboxes/{mailbox_id}/filters', { params: { path } })),
     replaceFilter: (body, tag) =>
       done(
@@ -125,6 +127,7 @@ export function byGrant({ id, email }: { id: string; email: string }, mayManage:
     ...{ id, email, actor: id, mayManage },
     ...passwordsByGrant(api),
     ...forwardsByGrant(api),
+    ...scriptsByGrant(api),
     readVacation: () => takeTagged(api.GET('/mailbox/vacation-response')),
     replaceVacation: (body, tag) =>
       takeTagged(api.PUT('/mailbox/vacation-response', { params: { header: { 'If-Match': tag } }, body })),

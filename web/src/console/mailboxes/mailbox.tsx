@@ -10,6 +10,7 @@ import { Forwards } from '../../panels/forwards.tsx'
 import { MailPrograms } from '../../panels/mail-programs.tsx'
 import { MailboxFilter } from '../../panels/mailbox-filter.tsx'
 import { byRole } from '../../panels/mailbox-requests.ts'
+import { Scripts } from '../../panels/scripts.tsx'
 import { Badge, ToneLine } from '../../parts/marks.tsx'
 import { Page, RecordError, Tabs, tabOf } from '../../parts/page.tsx'
 import { Skeleton } from '../../parts/quiet.tsx'
@@ -27,7 +28,7 @@ import { Settings } from './settings.tsx'
 type TabName = keyof typeof words.tabs
 
 /** An outside account has these at its provider. */
-const HOSTED_ONLY: readonly TabName[] = ['aliases', 'away', 'filters', 'collects']
+const HOSTED_ONLY: readonly TabName[] = ['aliases', 'away', 'filters', 'scripts', 'collects']
 
 /** The requests behind a tab, below the mailbox. */
 const PATHS: Partial<Record<TabName, string>> = {
@@ -35,6 +36,7 @@ const PATHS: Partial<Record<TabName, string>> = {
   away: 'vacation-response',
   forwards: 'forwards',
   filters: 'filters',
+  scripts: 'sieve-scripts',
 }
 
 export function Mailbox() {
@@ -92,6 +94,7 @@ function Tabbed({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string; tab
       {tab === 'away' && <Away mailbox={requests} />}
       {tab === 'forwards' && <Forwards mailbox={requests} />}
       {tab === 'filters' && <MailboxFilter mailbox={requests} />}
+      {tab === 'scripts' && <Scripts mailbox={requests} />}
       {tab === 'collects' && <Collects mailbox={mailbox} />}
       {tab === 'settings' && <Settings mailbox={mailbox} tag={tag} />}
     </>

@@ -58,6 +58,7 @@ export const mailboxes = {
     away: 'Out of office',
     forwards: 'Forwarding',
     filters: 'Filters',
+    scripts: 'Scripts',
     collects: 'Collects from',
     settings: 'Settings',
   },

@@ -58,6 +58,8 @@ export const ownMailbox = {
   scriptSaved: (name: string) => `“${name}” saved`,
   edit: 'Edit',
   editLabel: (name: string) => `Edit ${name}`,
+  show: 'Show',
+  showLabel: (name: string) => `Show ${name}`,
   check: 'Check',
   valid: 'It has no errors.',
   problem: (line: number, column: number, message: string) => `Line ${line}, column ${column}: ${message}`,

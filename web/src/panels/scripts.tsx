@@ -1,7 +1,6 @@
 // The Sieve scripts of a mailbox: written, checked, activated and deleted.
 
 import { useState } from 'preact/hooks'
-import { apiAs, done, takeList } from '../api/client.ts'
 import type { SieveScript } from '../api/types.ts'
 import { refresh, useAction, usePages } from '../live/query.ts'
 import { Button, IconButton } from '../parts/button.tsx'
@@ -14,41 +13,36 @@ import { SearchedList } from '../parts/searched-list.tsx'
 import type { Column } from '../parts/table.tsx'
 import { say } from '../parts/toast.tsx'
 import { ownMailbox as words } from '../words/en/own-mailbox.ts'
+import type { MailboxRequests } from './mailbox-requests.ts'
 import { ScriptDialog } from './script-dialog.tsx'
 
-const at = (script: SieveScript) => ({ params: { path: { script_id: script.id } } })
-
 /** What is done with a script: one at a time. */
-function useChanges(id: string, onRemoved: () => void) {
-  const api = apiAs(id)
+function useChanges(mailbox: MailboxRequests, onRemoved: () => void) {
   const action = useAction(async (work: () => Promise<void>) => {
     await work()
-    refresh(id, 'scripts')
+    refresh(mailbox.actor, 'scripts')
   })
   return {
     ...action,
-    activate: (script: SieveScript) =>
-      void action.run(() => done(api.POST('/mailbox/sieve-scripts/{script_id}/activate', at(script)))),
-    deactivate: (script: SieveScript) =>
-      void action.run(() => done(api.POST('/mailbox/sieve-scripts/{script_id}/deactivate', at(script)))),
+    activate: ({ id }: SieveScript) => void action.run(() => mailbox.activateScript(id)),
+    deactivate: ({ id }: SieveScript) => void action.run(() => mailbox.deactivateScript(id)),
     remove: (script: SieveScript) =>
       void action.run(async () => {
-        if (script.is_active) await done(api.POST('/mailbox/sieve-scripts/{script_id}/deactivate', at(script)))
-        await done(api.DELETE('/mailbox/sieve-scripts/{script_id}', at(script)))
+        if (script.is_active) await mailbox.deactivateScript(script.id)
+        await mailbox.deleteScript(script.id)
         onRemoved()
         say(words.removed(script.name))
       }),
   }
 }
 
-export function Scripts({ id }: { id: string }) {
+export function Scripts({ mailbox }: { mailbox: MailboxRequests }) {
+  const { actor, id, mayManage } = mailbox
   const [edited, setEdited] = useState<SieveScript | 'new' | null>(null)
   const [leaving, setLeaving] = useState<SieveScript | null>(null)
-  const pages = usePages([id, 'scripts', id], (cursor) =>
-    takeList(apiAs(id).GET('/mailbox/sieve-scripts', { params: { query: { cursor } } })),
-  )
-  const changes = useChanges(id, () => setLeaving(null))
-  const addButton = (
+  const pages = usePages([actor, 'scripts', id], mailbox.listScripts)
+  const changes = useChanges(mailbox, () => setLeaving(null))
+  const addButton = mayManage && (
     <Button kind="primary" icon="plus" onPress={() => setEdited('new')}>
       {words.addScript}
     </Button>
@@ -60,7 +54,7 @@ export function Scripts({ id }: { id: string }) {
         label={words.scripts}
         pages={pages}
         textOf={({ name }) => name}
-        columns={columnsOf(changes, setEdited, setLeaving)}
+        columns={columnsOf(mayManage, changes, setEdited, setLeaving)}
         keyOf={(script) => script.id}
         empty={
           <Empty icon="split" title={words.noScripts} action={addButton}>
@@ -69,7 +63,7 @@ export function Scripts({ id }: { id: string }) {
         }
       />
       {edited !== null && (
-        <ScriptDialog id={id} script={edited === 'new' ? null : edited} onClose={() => setEdited(null)} />
+        <ScriptDialog mailbox={mailbox} script={edited === 'new' ? null : edited} onClose={() => setEdited(null)} />
       )}
       {leaving !== null && (
         <Confirm
@@ -88,6 +82,7 @@ export function Scripts({ id }: { id: string }) {
 }
 
 function columnsOf(
+  mayManage: boolean,
   changes: ReturnType<typeof useChanges>,
   edit: (script: SieveScript) => void,
   askToRemove: (script: SieveScript) => void,
@@ -109,24 +104,44 @@ function columnsOf(
     { head: words.changed, cell: ({ updated_at }) => <Time at={updated_at} />, class: 'soft' },
     {
       head: '',
-      cell: (script) => (
-        <span class="row end-row">
-          <Button size="short" label={words.editLabel(script.name)} onPress={() => edit(script)}>
-            {words.edit}
-          </Button>
-          {script.is_active ? (
-            <Button size="short" label={words.deactivateLabel(script.name)} onPress={() => changes.deactivate(script)}>
-              {words.deactivate}
-            </Button>
-          ) : (
-            <Button size="short" label={words.activateLabel(script.name)} onPress={() => changes.activate(script)}>
-              {words.activate}
-            </Button>
-          )}
-          <IconButton icon="trash-2" label={words.removeLabel(script.name)} onPress={() => askToRemove(script)} />
-        </span>
-      ),
+      cell: (script) => <Ways {...{ script, mayManage, changes, edit, askToRemove }} />,
       class: 'number',
     },
   ]
+}
+
+interface WaysProps {
+  script: SieveScript
+  mayManage: boolean
+  changes: ReturnType<typeof useChanges>
+  edit: (script: SieveScript) => void
+  askToRemove: (script: SieveScript) => void
+}
+
+/** What can be done with a script: reading its text alone, where the person may change nothing. */
+function Ways({ script, mayManage, changes, edit, askToRemove }: WaysProps) {
+  const { name } = script
+  if (!mayManage)
+    return (
+      <Button size="short" label={words.showLabel(name)} onPress={() => edit(script)}>
+        {words.show}
+      </Button>
+    )
+  return (
+    <span class="row end-row">
+      <Button size="short" label={words.editLabel(name)} onPress={() => edit(script)}>
+        {words.edit}
+      </Button>
+      {script.is_active ? (
+        <Button size="short" label={words.deactivateLabel(name)} onPress={() => changes.deactivate(script)}>
+          {words.deactivate}
+        </Button>
+      ) : (
+        <Button size="short" label={words.activateLabel(name)} onPress={() => changes.activate(script)}>
+          {words.activate}
+        </Button>
+      )}
+      <IconButton icon="trash-2" label={words.removeLabel(name)} onPress={() => askToRemove(script)} />
+    </span>
+  )
 }

@@ -1,7 +1,6 @@
 // The dialog in which a Sieve script is written and checked.
 
 import { useState } from 'preact/hooks'
-import { apiAs, done, take, takeTagged } from '../api/client.ts'
 import type { SieveProblem, SieveScript, SieveScriptDetail } from '../api/types.ts'
 import type { Tagged } from '../live/change.ts'
 import { refresh, useAction, useQuery } from '../live/query.ts'
@@ -15,25 +14,21 @@ import { ServerText } from '../parts/server-text.tsx'
 import { say } from '../parts/toast.tsx'
 import { common } from '../words/en/common.ts'
 import { ownMailbox as words } from '../words/en/own-mailbox.ts'
-
-const ONE = '/mailbox/sieve-scripts/{script_id}'
+import type { MailboxRequests } from './mailbox-requests.ts'
 
 interface ScriptDialogProps {
-  /** Of the mailbox. */
-  id: string
+  mailbox: MailboxRequests
   /** Null for a new one. */
   script: SieveScript | null
   onClose: () => void
 }
 
-export function ScriptDialog({ id, script, onClose }: ScriptDialogProps) {
-  const query = useQuery(
-    [id, 'scripts', id, script?.id],
-    () => takeTagged(apiAs(id).GET(ONE, { params: { path: { script_id: script!.id } } })),
-    { when: script !== null },
-  )
-  if (script === null) return <Editor id={id} seen={null} onClose={onClose} />
-  if (query.data !== undefined) return <Editor id={id} seen={query.data} onClose={onClose} />
+export function ScriptDialog({ mailbox, script, onClose }: ScriptDialogProps) {
+  const query = useQuery([mailbox.actor, 'scripts', mailbox.id, script?.id], () => mailbox.readScript(script!.id), {
+    when: script !== null,
+  })
+  if (script === null) return <Editor mailbox={mailbox} seen={null} onClose={onClose} />
+  if (query.data !== undefined) return <Editor mailbox={mailbox} seen={query.data} onClose={onClose} />
   return (
     <Dialog title={script.name} isWide onClose={onClose} foot={<Button onPress={onClose}>{common.cancel}</Button>}>
       {query.failure === null ? <Skeleton rows={4} /> : <ErrorCard error={query.failure} onRetry={query.refetch} />}
@@ -42,40 +37,42 @@ export function ScriptDialog({ id, script, onClose }: ScriptDialogProps) {
 }
 
 /** Saves a new script, or replaces the one that was seen. */
-function useSave(id: string, seen: Tagged<SieveScriptDetail> | null, onSaved: () => void) {
+function useSave(mailbox: MailboxRequests, seen: Tagged<SieveScriptDetail> | null, onSaved: () => void) {
   const headerOf = useRequestKey()
   const [began] = useState(seen)
   return useAction(async (body: { name: string; content: string }) => {
-    if (began === null) {
-      await done(apiAs(id).POST('/mailbox/sieve-scripts', { params: { header: headerOf(body) }, body }))
-    } else {
-      const params = { path: { script_id: began.value.id }, header: { 'If-Match': began.tag } }
-      await done(apiAs(id).PUT(ONE, { params, body }))
-    }
-    refresh(id, 'scripts')
+    if (began === null) await mailbox.createScript(body, headerOf(body))
+    else await mailbox.replaceScript(began.value.id, body, began.tag)
+    refresh(mailbox.actor, 'scripts')
     say(words.scriptSaved(body.name))
     onSaved()
   })
 }
 
-function Editor({ id, seen, onClose }: { id: string; seen: Tagged<SieveScriptDetail> | null; onClose: () => void }) {
+interface EditorProps {
+  mailbox: MailboxRequests
+  /** Null for a new script. */
+  seen: Tagged<SieveScriptDetail> | null
+  onClose: () => void
+}
+
+function Editor({ mailbox, seen, onClose }: EditorProps) {
   const [name, setName] = useState(seen?.value.name ?? '')
   const [content, setContent] = useState(seen?.value.content ?? '')
   const [problems, setProblems] = useState<readonly SieveProblem[] | null>(null)
-  const save = useSave(id, seen, onClose)
-  const check = useAction(async () => {
-    const { errors, warnings } = await take(apiAs(id).POST('/mailbox/sieve-scripts/validate', { body: { content } }))
-    setProblems([...errors, ...warnings])
-  })
+  const save = useSave(mailbox, seen, onClose)
+  const check = useAction(async () => setProblems(await mailbox.checkScript(content)))
   const foot = (
     <>
       <Button onPress={onClose}>{common.cancel}</Button>
       <Button isBusy={check.isBusy} isOff={content.trim() === ''} onPress={() => void check.run()}>
         {words.check}
       </Button>
-      <Button kind="primary" submits isBusy={save.isBusy} isOff={name.trim() === '' || content.trim() === ''}>
-        {words.saveScript}
-      </Button>
+      {mailbox.mayManage && (
+        <Button kind="primary" submits isBusy={save.isBusy} isOff={name.trim() === '' || content.trim() === ''}>
+          {words.saveScript}
+        </Button>
+      )}
     </>
   )
   return (
