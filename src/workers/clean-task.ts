@@ -22,14 +22,16 @@ export interface CleanTask {
   html: BodyBytes | null
   incomplete: boolean
   fromDomain: string
+  /** See `CleanSource`. */
+  subject?: string
   options: CleanOptions
   /** The content, cleaned as Markdown, is returned as simple HTML. */
   isHtml?: boolean
 }
 
-export function sourceOf({ text, html, incomplete, fromDomain }: CleanTask): CleanSource {
+export function sourceOf({ text, html, incomplete, fromDomain, subject }: CleanTask): CleanSource {
   const textOf = (body: BodyBytes | null) => body && decodeText(body.bytes, body)
-  return { text: textOf(text), html: textOf(html), incomplete, fromDomain }
+  return { text: textOf(text), html: textOf(html), incomplete, fromDomain, subject }
 }
 
 /** @returns null where the HTML is needed: its cleaner is large and only loaded in the worker thread */

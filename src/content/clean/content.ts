@@ -1,6 +1,7 @@
 // Builds clean content from lines: without quoted history, signatures and invisible characters. Reads plain text only; HTML is read
 // in clean.ts, which loads the style sheet parser.
 
+import { type Extracted, extractFrom } from '../codes/extracted.ts'
 import { hostOf, isHomoglyph } from './homoglyphs.ts'
 import type { HtmlLines } from './html-lines.ts'
 import { withoutInvisible, withoutWidthless } from './invisible.ts'
@@ -18,6 +19,7 @@ import {
   type TextSpan,
 } from './line.ts'
 import { writeMarkdown } from './markdown.ts'
+import { ownLine } from './own-lines.ts'
 import { classifyLines, type LineRole } from './split.ts'
 
 export type { CleanFormat, ContentLink, LinkStyle } from './line.ts'
@@ -38,6 +40,8 @@ export interface CleanSource {
   incomplete: boolean
   /** Domain of the From address, "" without one. */
   fromDomain: string
+  /** The subject, where codes and links are extracted; nothing is extracted without it. */
+  subject?: string
 }
 
 export interface CleanOptions {
@@ -59,6 +63,8 @@ export interface CleanContent {
   signature: string | null
   links: ContentLink[]
   warnings: Warning[]
+  /** Codes and links of the own text, whatever the options say. */
+  extracted: Extracted[]
 }
 
 /** Text bodies that only refer to the HTML: some programs generate them. */
@@ -78,9 +84,11 @@ export function contentOf(read: HtmlLines, source: CleanSource, options: CleanOp
   const lines = read.lines.map((line) => {
     const { text, hidden: found } = withoutInvisible(line.text)
     hidden.found ||= found
-    return { ...line, text, layout: options.format === 'markdown' ? visibleLayout(line.layout) : line.layout }
+    const needsLayout = options.format === 'markdown' || source.subject !== undefined
+    return { ...line, text, layout: needsLayout ? visibleLayout(line.layout) : line.layout }
   })
   const shares = classifyLines(lines)
+  const own = () => lines.filter((_, at) => shares[at] === 'own').map(ownLine)
   const has = (share: LineRole) => shares.includes(share)
   const isShown = (share: LineRole) =>
     share === 'own' || (share === 'quoted' ? options.includeQuoted : options.includeSignature)
@@ -106,6 +114,7 @@ export function contentOf(read: HtmlLines, source: CleanSource, options: CleanOp
     signature: apart('signature'),
     links: options.links === 'list' ? links : [],
     warnings: warningsOf(source, read, hidden.found),
+    extracted: source.subject === undefined ? [] : extractFrom(source.subject, own()),
   }
 }
 
