@@ -138,6 +138,7 @@ function needed(route: Route, tried = ''): string {
   const known = new Map([
     ['since_state', state],
     ['since_query_state', queryStates.get(type)!],
+    ['timeout', '0'],
   ])
   return requiredQuery(route, known, tried)
 }

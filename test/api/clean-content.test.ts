@@ -43,6 +43,8 @@ test('the new text of a message, apart from quotations and the signature', async
     quoted: 'On 2030-01-02 10:00, Ana wrote:\n> Will you?',
     signature: '-- \nEve',
     links: [{ text: 'https://a.test/x', url: 'https://a.test/x' }],
+    extracted: [],
+    sender: { email: 'eve@else.test', domain: 'else.test', authenticated: false, first_seen: true },
     untrusted_content: true,
     warnings: [],
   })

@@ -31,7 +31,7 @@ const VERBS = new Set(
   (
     'get list create update replace delete verify rotate activate deactivate test authorize cancel approve deny replay ' +
     'retry drop send resend register invite issue revoke set copy lookup batch suspend reactivate stream import parse validate ' +
-    'pause resume sync confirm discover restore erase'
+    'pause resume sync confirm discover restore erase wait'
   ).split(' '),
 )
 /** The published description of both listeners. */

@@ -216,7 +216,7 @@ before(async () => {
 /** What makes comes first, then what shows, what changes, and at last what ends, the latest made first. */
 const PHASES = [
   /^(create|register|issue|send|authorize|import)/,
-  /^(invite|get|list|stream|lookup|discover|batchGet|test|verify|validate|parse)/,
+  /^(invite|get|list|stream|lookup|discover|batchGet|test|verify|validate|parse|wait)/,
   /^(update|set|replace|activate|deactivate|suspend|reactivate|pause|resume|sync|confirm|restore|erase|copy|replay|resend|retry|rotate)/,
   /^(cancel|revoke|delete)/,
 ]

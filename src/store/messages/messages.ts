@@ -25,7 +25,9 @@ import { PageCache } from '../rows/page-cache.ts'
 import type { Account, MessageDetail, MessageFilter, MessageSummary, Page } from '../rows/records.ts'
 import { keyOf, numberOf, type RowKey } from '../rows/sql.ts'
 import { dependsOnNow, filterTerm } from '../search/filter-term.ts'
+import { hasOlderWithKey } from '../search/hits.ts'
 import { folderReferencesIn, openSearch } from '../search/search.ts'
+import { addressKey } from '../search/text.ts'
 import { readDetail, type StoredBodies, type StoredStructure, storedBodies, storedStructure } from './detail.ts'
 import { type OriginalMessage, originalOf } from './original.ts'
 import { summariesOf } from './rows.ts'
@@ -138,6 +140,13 @@ export class Messages {
     const row = reader.get<{ n: number }>('SELECT n FROM messages WHERE id = ? AND account = ?', [id, account.n])
     if (row === undefined) return undefined
     return summariesOf(reader, [row.n], (threads) => threadIdsOf(reader, threads)).get(row.n)
+  }
+
+  /** Whether the account has no earlier message with this author. */
+  isFirstFrom(account: Account, id: string, address: string): boolean {
+    const { read } = this.#deps.db
+    const row = read.get<{ n: number }>('SELECT n FROM messages WHERE id = ? AND account = ?', [id, account.n])
+    return row === undefined || !hasOlderWithKey(read, account.n, addressKey('from', address), row.n)
   }
 
   get(account: Account, id: string): MessageDetail | undefined {

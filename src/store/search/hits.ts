@@ -131,6 +131,13 @@ export function newestWithKeys(reader: Reader, account: number, keys: readonly s
   return reader.all<{ rowid: number }>(sql, values).map(({ rowid }) => rowid)
 }
 
+/** Whether a message with this key has a lower number than `n`, which is a message of the account. */
+export function hasOlderWithKey(reader: Reader, account: number, key: string, n: number): boolean {
+  const older = { low: range(account).low, high: BigInt(n) - 1n }
+  const { sql, values } = ordered(`keys : (${key})`, older, 'LIMIT 1')
+  return reader.get(sql, values) !== undefined
+}
+
 /**
  * The numbers of the messages of an account with these words side by side, in the body or in any text; the last word may be the beginning
  * of one. In the scan thread.

@@ -17,6 +17,7 @@ import { AddressJson, presentAddress } from '../../schemas/address.ts'
 import { CleanContentJson, CleanFormatName, presentCleanContent } from '../../schemas/clean-content.ts'
 import { MAILBOX_LIMITS, MAILBOX_PAGE } from '../../schemas/limits.ts'
 import { record } from '../../schemas/record.ts'
+import { senderFacts } from './extraction.ts'
 
 const CUTS =
   'Quoted history ("On … wrote:" and what follows, `>` lines, Outlook headers, quotations of mail clients), signatures (`-- ' +
@@ -52,7 +53,7 @@ const readCleanContent = route({
     operation: 'getCleanContent',
     tag: 'Messages',
     summary: 'Get the clean text of a message',
-    description: CUTS,
+    description: `${CUTS} \`extracted\` holds one-time codes and sign-in links of the text that a reader sees.`,
   },
   access: { as: 'mailbox', permission: 'mailbox.read' },
   params: Type.Object({ message_id: Id('message') }),
@@ -61,10 +62,11 @@ const readCleanContent = route({
   async handle({ params: { message_id }, query, principal, app }) {
     const account = accountOf(app, principal)
     const message = app.store.read.messages.get(account, message_id)
-    const cleaned = message && (await clean(app, account, message, optionsOf(query)))
+    const cleaned = message && (await clean(app, account, message, optionsOf(query), message.subject))
     if (!cleaned) throw notFound('message')
-    const version = { message_id, program: PROGRAM_VERSION }
-    return answer({ data: presentCleanContent(message_id, query.format, cleaned), version })
+    const sender = senderFacts(app, account, message)
+    const version = { message_id, sender, program: PROGRAM_VERSION }
+    return answer({ data: presentCleanContent(message_id, query.format, { cleaned, sender }), version })
   },
 })
 
@@ -155,10 +157,11 @@ async function clean(
   account: Account,
   { id, from }: MessageDetail,
   options: CleanOptions,
+  subject?: string,
 ): Promise<Cleaned | undefined> {
   const bodies = await app.store.read.messages.storedBodies(account, id)
   const fromDomain = domainOf(from.email)
-  return bodies && app.cleaner.clean({ ...bodies, fromDomain, options }, turnOwnerOf(app, account))
+  return bodies && app.cleaner.clean({ ...bodies, fromDomain, subject, options }, turnOwnerOf(app, account))
 }
 
 export const cleanContents = [readCleanContent, readThreadCleanContent]

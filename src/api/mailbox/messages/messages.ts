@@ -19,6 +19,7 @@ import { messageEdits } from './message-edit.ts'
 import { importMessage } from './message-import.ts'
 import { manyMessages } from './message-many.ts'
 import { parseMessages } from './message-parsing.ts'
+import { messageWaits } from './message-wait.ts'
 import { listSearchSnippets } from './search-snippets.ts'
 
 const listMessages = route({
@@ -99,6 +100,7 @@ export const messages = [
   importMessage,
   copyMessages,
   parseMessages,
+  ...messageWaits,
   readMessage,
   ...messageEdits,
   classifyMessage,
