@@ -101,6 +101,54 @@ export const mailReadingStories: readonly Story[] = [
     },
   },
   {
+    name: 'a designed message is in a frame: nothing is asked of others, a false link asks first, and keys are heard inside',
+    async run(web) {
+      const world = await makeMailWorld(web, 'frida')
+      await fillInbox(world, 2)
+      await world.add({
+        from: 'Nordtau <news@nordtau.example>',
+        subject: 'Three coils leave today',
+        text: 'Plain',
+        html: [
+          '<body style="background:#fbfaf6"><h1>Three coils leave</h1><script>parent.document.title = "run"</script>',
+          '<p>See <a href="https://evil.test/login">nordtau.com</a> or <a href="mailto:orders@friend.test">write</a>.</p>',
+          '<img src="https://evil.test/coil.jpg" width="160" height="120">',
+          '<img src="https://open.mailgun.org/x.gif" width="1" height="1"></body>',
+        ].join(''),
+        age: 1,
+      })
+      const tab = await web.open(world.person)
+      const { page } = tab
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(new URL(request.url()).origin))
+      await tab.goTo(world.path)
+      await row(page, 'Three coils leave today').click()
+      const frame = page.frameLocator('.message-frame')
+      await frame.getByRole('heading', { name: 'Three coils leave' }).waitFor()
+      await page.getByText('1 tracker left out (Mailgun)').waitFor()
+      await page.getByText('First message from this address').waitFor()
+      await page.getByRole('button', { name: 'Why' }).click()
+      await page.getByRole('list', { name: 'Why this message is here' }).waitFor()
+      await tab.checkLooks('a designed message', ['light', 'dark', 'phone'])
+      await frame.getByRole('link', { name: 'nordtau.com' }).click()
+      await page.getByRole('heading', { name: 'Open this link?' }).waitFor()
+      await page.locator('.link-host', { hasText: 'evil.test' }).waitFor()
+      await tab.check('a false link', 'dialog')
+      await page.keyboard.press('Escape')
+      await frame.getByRole('link', { name: 'write' }).click()
+      await page.getByRole('button', { name: 'Remove orders@friend.test' }).waitFor()
+      await page.getByRole('button', { name: 'Save and close' }).click()
+      await frame.getByRole('heading', { name: 'Three coils leave' }).click()
+      await page.keyboard.press('e')
+      await page.getByText('1 conversation archived').waitFor()
+      assert.deepEqual([...new Set(asked)], [web.appliance.origin])
+      // Chromium says so for each script that it did not run.
+      tab.forgive(/Blocked script execution/)
+      tab.hasNoComplaints('a designed message')
+      await tab.close()
+    },
+  },
+  {
     name: 'a person searches as they type, and narrows the list',
     async run(web) {
       const world = await makeMailWorld(web, 'selma')

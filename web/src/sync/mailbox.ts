@@ -9,6 +9,7 @@ import { type ActionTarget, runAction, type ThreadAction } from './actions.ts'
 import { Conversations } from './conversations.ts'
 import { type Patch, ThreadRecords } from './records.ts'
 import { ThreadList } from './thread-list.ts'
+import { MessageViews } from './views.ts'
 
 /** Lists that are kept: the way back to one is instant. */
 const MOST_LISTS = 12
@@ -20,6 +21,7 @@ export class MailboxData implements ActionTarget {
   readonly folders = signal<readonly Folder[] | null>(null)
   readonly threads = new ThreadRecords()
   readonly conversations: Conversations
+  readonly views: MessageViews
   readonly #lists = new Map<string, ThreadList>()
   /** State of the threads that is known; null before the first list. */
   #state: string | null = null
@@ -30,6 +32,7 @@ export class MailboxData implements ActionTarget {
     this.mailbox = mailbox
     this.api = apiAs(mailbox.id)
     this.conversations = new Conversations(this.api)
+    this.views = new MessageViews(this.api)
   }
 
   get mayChange(): boolean {

@@ -4,6 +4,7 @@ import { signal } from '@preact/signals'
 import { createDraft, forwardMessage, readDraft, replyTo, type Tagged } from '../../api/drafts.ts'
 import { toApiError } from '../../api/errors.ts'
 import type { Draft } from '../../api/types.ts'
+import { readAddresses } from '../../base/address-list.ts'
 import { preferences } from '../../live/preferences.ts'
 import { say } from '../../parts/toast.tsx'
 import type { MailboxData } from '../../sync/mailbox.ts'
@@ -22,7 +23,7 @@ export interface Writing {
 }
 
 export type Start =
-  | { kind: 'new' }
+  | { kind: 'new'; to?: string }
   | { kind: 'reply' | 'replyAll' | 'forward'; messageId: string }
   /** A message in Drafts. */
   | { kind: 'draft'; messageId: string }
@@ -49,7 +50,10 @@ export function closeWriting(key: number): void {
 export async function openComposer(data: MailboxData, start: Start): Promise<void> {
   try {
     const { api } = data
-    if (start.kind === 'new') return show(new DraftWriter(data, undoSeconds(), null), true)
+    if (start.kind === 'new') {
+      const to = readAddresses(start.to ?? '')
+      return show(new DraftWriter(data, undoSeconds(), null, { to }), to.length === 0)
+    }
     if (start.kind === 'draft') {
       const { value } = await createDraft(api, { message_id: start.messageId })
       return openSaved(data, await readDraft(api, value.id))

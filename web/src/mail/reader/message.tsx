@@ -8,12 +8,12 @@ import { Button } from '../../parts/button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Badge, Person, Time } from '../../parts/marks.tsx'
 import { Menu, type MenuItem } from '../../parts/menu.tsx'
-import { MessageText } from '../../parts/message-text.tsx'
 import { compose } from '../../words/en/compose.ts'
 import { mail as words } from '../../words/en/mail.ts'
 import { openComposer } from '../compose/state.ts'
 import { useMail } from '../mail-context.ts'
 import { Attachments } from './attachments.tsx'
+import { MessageBody } from './message-body.tsx'
 
 /** Names in the line below the writer; the rest is counted. */
 const MOST_NAMES = 4
@@ -66,11 +66,9 @@ export function MessageView({ message, beginsOpen }: MessageViewProps) {
 }
 
 function Content({ message }: { message: Message }) {
-  const text = message.text_body ?? ''
   return (
     <div class="message-content">
-      {text.trim() === '' ? <p class="soft">{words.noText}</p> : <MessageText text={text} />}
-      {message.body_truncated?.text === true && <p class="soft meta">{words.cutText}</p>}
+      <MessageBody message={message} />
       <Attachments files={message.attachments ?? []} />
       <Answers message={message} />
     </div>

@@ -2,6 +2,8 @@
 
 import { count, plural } from '../../base/numbers.ts'
 
+type Params = Readonly<Record<string, string>>
+
 export const mail = {
   skip: 'Skip to the list',
   folders: 'Folders',
@@ -109,6 +111,52 @@ export const mail = {
   noText: 'This message has no text.',
   cutText: 'The text is longer than what is shown here. The file has all of it.',
   draftMark: 'Draft',
+  frame: (from: string) => `Message from ${from}`,
+  clipped: 'The message is very long; this is the first part of it.',
+  showWhole: 'Show more',
+  why: 'Why',
+  evidence: 'Why this message is here',
+  tones: {
+    aligned_both: ({ domain }: Params) => ({
+      head: `Really from ${domain}:`,
+      rest: 'signed by them, and sent by a server they name.',
+    }),
+    aligned_dkim: ({ domain }: Params) => ({ head: `Really from ${domain}:`, rest: 'signed by them.' }),
+    aligned_spf: ({ domain }: Params) => ({ head: `Really from ${domain}:`, rest: 'sent by a server they name.' }),
+    failed: ({ domain }: Params) => ({
+      head: `Not from ${domain}:`,
+      rest: `it says it is, and ${domain} says it is not.`,
+    }),
+    unaligned_esp: ({ domain, sender_domain: sender }: Params) => ({
+      head: `Sent by ${sender} in the name of ${domain};`,
+      rest: `${domain} does not say whether it may.`,
+    }),
+    no_policy: ({ domain }: Params) => ({
+      head: `Nothing proves that ${domain} sent this:`,
+      rest: 'anybody could write it.',
+    }),
+    no_author: () => ({ head: 'It does not say who it is from.', rest: '' }),
+    first_contact: () => ({ head: 'First message from this address.', rest: '' }),
+    reply_elsewhere: ({ reply_to: to }: Params) => ({ head: `Answers would go to ${to},`, rest: 'not to the sender.' }),
+  },
+  pictures: {
+    hidden: (pictures: number) => `${plural(pictures, 'picture', 'pictures')} not loaded.`,
+    trackers: (trackers: number, companies: string) =>
+      `${plural(trackers, 'tracker', 'trackers')} left out (${companies}).`,
+    show: 'Show pictures',
+  },
+  link: {
+    title: 'Open this link?',
+    open: 'Open it',
+    failed: 'The sender of this message is not who it says. The link leads to:',
+    warnings: {
+      mismatch: 'The text of the link names another site. It leads to:',
+      homoglyph: 'The address mixes letters of several alphabets. It leads to:',
+      address: 'The link names no site but the number of a machine. It leads to:',
+      user_info: 'A name stands before the site, to look like another one. It leads to:',
+      shortener: 'The site hides where the link leads in the end. It leads to:',
+    },
+  },
   attachments: 'Attachments',
   read: 'Read',
   readOf: (name: string) => `the text of ${name}`,
