@@ -59,6 +59,7 @@ import { removedMessages } from './management/removed-messages.ts'
 import { requests } from './management/requests.ts'
 import { sharedLimit } from './management/shared-limit.ts'
 import { mailboxSieveScripts, sieveScripts } from './management/sieve-scripts.ts'
+import { spamReports } from './management/spam.ts'
 import { suppressions } from './management/suppressions.ts'
 import { team } from './management/team.ts'
 import { usage } from './management/usage.ts'
@@ -100,6 +101,7 @@ const management = [
   ...mailboxSieveScripts,
   ...mailboxPeople,
   ...inboundLogs,
+  ...spamReports,
   ...emails,
   ...emailLogs,
   ...deliveryActions,

@@ -31,6 +31,7 @@ export const CONSOLE_PAGES = [
   '/me/asks',
   '/console/{team}/delivery',
   '/console/{team}/inbound',
+  '/console/{team}/spam',
   '/console/{team}/suppressed',
   '/console/{team}/metrics',
   '/console/{team}/metrics?days=90&by=mailbox',

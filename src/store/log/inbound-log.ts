@@ -97,6 +97,15 @@ export interface InboundFilter {
   search?: string
 }
 
+/** See `InboundLog.spamFigures`. */
+export interface SpamFigures {
+  totals: { status: InboundStatus; reason: InboundReason | null; messages: number }[]
+  /** Names of tests that spoke against messages in Junk. */
+  reasons: { reason: string; messages: number }[]
+  /** Domains of the authors of messages in Junk, as they claim. */
+  senders: { domain: string; messages: number }[]
+}
+
 export const DETAIL_MAX = 300
 const PRUNE_BATCH = 1000
 /** A row is written when the outcome is known: so long before the message counts as received, and behind it, ms. */
@@ -178,6 +187,31 @@ export class InboundLog {
       'SELECT status, reason, count(*) AS count FROM inbound_log WHERE created_at >= ? GROUP BY status, reason',
       [since],
     )
+  }
+
+  /** What the spam filter did with messages to a team since a time (ms): numbers of messages, the most frequent reasons and senders first. */
+  async spamFigures(teamId: string, since: number, limit: number): Promise<SpamFigures> {
+    const { scan } = this.#db
+    const ofTeam = 'WHERE team_id = ? AND created_at >= ?'
+    const spam = `${ofTeam} AND status = 'junk'`
+    const [totals, reasons, senders] = await Promise.all([
+      scan.all<{ status: InboundStatus; reason: InboundReason | null; messages: number }>(
+        `SELECT status, reason, count(*) AS messages FROM inbound_log ${ofTeam} GROUP BY status, reason`,
+        [teamId, since],
+      ),
+      scan.all<{ reason: string; messages: number }>(
+        `SELECT json_extract(part.value, '$.reason') AS reason, count(*) AS messages
+         FROM inbound_log, json_each(evidence, '$.spam') AS part ${spam} AND json_extract(part.value, '$.points') > 0
+         GROUP BY 1 ORDER BY messages DESC, 1 LIMIT ?`,
+        [teamId, since, limit],
+      ),
+      scan.all<{ domain: string; messages: number }>(
+        `SELECT lower(substr(header_from, instr(header_from, '@') + 1)) AS domain, count(*) AS messages
+         FROM inbound_log ${spam} AND header_from <> '' GROUP BY 1 ORDER BY messages DESC, 1 LIMIT ?`,
+        [teamId, since, limit],
+      ),
+    ])
+    return { totals, reasons, senders }
   }
 
   get(teamId: string, id: string): InboundRecord | undefined {

@@ -129,7 +129,14 @@ export class SpamLearning {
   state(account: Account, teamId: string): SpamState {
     const { db, models } = this.#deps
     const [mailbox, team] = [account.mailboxId, teamId].map((owner) => models.row(owner) ?? null)
-    return { labels: countLabels(db.read, account.n), mailbox: mailbox!, team: team! }
+    return { labels: countLabels(db.read, [account.n]), mailbox: mailbox!, team: team! }
+  }
+
+  /** What several mailboxes have said. */
+  labelCounts(mailboxIds: Iterable<string>): LabelCount[] {
+    const { db, accounts } = this.#deps
+    const numbers = [...accounts.byMailboxes(new Set(mailboxIds), db.read).values()].map(({ n }) => n)
+    return countLabels(db.read, numbers)
   }
 
   labels(account: Account): SpamLabel[] {
@@ -183,7 +190,7 @@ export class SpamLearning {
   /** Without good messages to compare with, whatever spam and good mail have in common would count as spam. */
   #addKept(tx: Tx, account: number): void {
     const countOf = (isSpam: boolean) =>
-      countLabels(tx, account).reduce((sum, label) => sum + (label.isSpam === isSpam ? label.count : 0), 0)
+      countLabels(tx, [account]).reduce((sum, label) => sum + (label.isSpam === isSpam ? label.count : 0), 0)
     const limit = Math.min(countOf(true) - countOf(false), KEPT_MAX)
     const now = this.#deps.clock.now()
     if (limit > 0) labelKept(tx, account, { isSpam: false, now, before: now - KEPT_FOR_MS, limit })

@@ -53,6 +53,17 @@ export class SpamModels {
       .map(({ weights, ...row }) => ({ row, model: LearnedModel.decode(weights) }))
   }
 
+  /** What the mailboxes of a team have learned together; null: nothing. */
+  learnedBy(teamId: string): { mailboxes: number; ham: number; spam: number; trainedAt: number } | null {
+    const row = this.#db.read.get<{ mailboxes: number; ham: number; spam: number; trained_at: number }>(
+      `SELECT count(*) AS mailboxes, sum(ham) AS ham, sum(spam) AS spam, max(trained_at) AS trained_at
+       FROM spam_models WHERE team_id = ?`,
+      [teamId],
+    )!
+    const { mailboxes, ham, spam, trained_at: trainedAt } = row
+    return mailboxes === 0 ? null : { mailboxes, ham, spam, trainedAt }
+  }
+
   put(tx: Tx, row: Omit<SpamModelRow, 'version' | 'featureSet'>, model: LearnedModel): void {
     const version = (this.row(row.owner, tx)?.version ?? 0) + 1
     tx.run('DELETE FROM spam_models WHERE owner = ?', [row.owner])

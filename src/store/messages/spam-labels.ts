@@ -187,7 +187,7 @@ export function dropOldLabels(tx: Tx, account: number): void {
   }
 }
 
-/** How many labels of each kind an account has: `corrected` are those that contradict the filter. */
+/** How many labels of each kind accounts have: `corrected` are those that contradict the filter. */
 export interface LabelCount {
   source: LabelSource
   isSpam: boolean
@@ -195,12 +195,12 @@ export interface LabelCount {
   corrected: number
 }
 
-export function countLabels(reader: Reader, account: number): LabelCount[] {
+export function countLabels(reader: Reader, accounts: readonly number[]): LabelCount[] {
   return reader
     .all<{ source: LabelSource; is_spam: number; count: number; corrected: number }>(
       `SELECT source, is_spam, count(*) AS count, sum(is_spam <> was_spam) AS corrected FROM spam_labels
-       WHERE account = ? GROUP BY source, is_spam`,
-      [account],
+       WHERE account IN (SELECT value FROM json_each(?)) GROUP BY source, is_spam`,
+      [JSON.stringify(accounts)],
     )
     .map(({ source, is_spam: isSpam, count, corrected }) => ({ source, isSpam: isSpam === 1, count, corrected }))
 }

@@ -76,6 +76,13 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
     routes: { inbound: () => import('./inbound/inbound.tsx').then((module) => module.Inbound) },
   },
   {
+    name: 'spam',
+    icon: 'shield-check',
+    group: 'traffic',
+    permission: 'logs.read',
+    routes: { spam: () => import('./spam/spam.tsx').then((module) => module.Spam) },
+  },
+  {
     name: 'suppressed',
     icon: 'ban',
     group: 'traffic',

@@ -8,6 +8,7 @@ export const pageNames = {
   sending: 'Sending',
   delivery: 'Delivery',
   inbound: 'Inbound',
+  spam: 'Spam',
   suppressed: 'Suppressed',
   metrics: 'Metrics',
   agents: 'Agents',
