@@ -68,6 +68,12 @@ export class Rspamd {
       )
   }
 
+  /** @throws Error when nothing answers in `timeoutMs` */
+  async ping(timeoutMs: number): Promise<void> {
+    const { status } = await this.#post('/ping', { bytes: new Uint8Array(0) }, { headers: [], timeoutMs })
+    if (status >= 500) throw new Error(`rspamd answered with status ${status}.`)
+  }
+
   async #post(
     path: string,
     content: FilterContent,

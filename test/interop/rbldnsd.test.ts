@@ -11,7 +11,9 @@ import { after, before, test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { openLog } from '../../src/base/log.ts'
 import { openResolver, type Resolver } from '../../src/base/resolver.ts'
+import { loadConfig } from '../../src/config/load.ts'
 import { Blocklists } from '../../src/inbound/blocklists.ts'
+import { checkSpamFilters } from '../../src/maintenance/doctor/spam-filters.ts'
 import { startDns } from '../support/dns.ts'
 import { eventually } from '../support/eventually.ts'
 import { missingProgram } from '../support/programs.ts'
@@ -105,6 +107,26 @@ test('a list that lists everything, refuses the question or is gone says nothing
   assert.deepEqual(await factsOf({ DNSBL: ['all.test'] }, '192.0.2.7'), [])
   assert.deepEqual(await factsOf({ DNSBL: ['limit.test'] }, '192.0.2.7'), [])
   assert.deepEqual(await factsOf({ DNSBL: ['gone.test'] }, '192.0.2.7'), [])
+})
+
+test('the doctor says which lists and filters are not used, and why', { skip }, async () => {
+  const DNSBL = ['bl.test', 'all.test', 'limit.test']
+  const lists = { DNSBL, DNSWL: [], DOMAIN_BLOCKLISTS: ['dbl.test'], RSPAMD_URL: '', CLAMAV_HOST: '127.0.0.1:9' }
+  const config = { ...loadConfig({}, 'no-such-file.json'), ...lists }
+  const findings = await checkSpamFilters({ config, resolver, clock: systemClock })
+  assert.deepEqual(
+    findings.map(({ level, says }) => [level, says.split(' ').slice(0, 2).join(' ')]),
+    [
+      ['ok', 'bl.test passes'],
+      ['warn', 'all.test lists'],
+      ['warn', 'limit.test refuses'],
+      ['ok', 'dbl.test passes'],
+      ['warn', 'ClamAV does'],
+    ],
+  )
+  const none = { ...config, DNSBL: [], DOMAIN_BLOCKLISTS: [], CLAMAV_HOST: '' }
+  const [hint] = await checkSpamFilters({ config: none, resolver, clock: systemClock })
+  assert.match(hint!.says, /terms of use/)
 })
 
 test('a server that does not answer is not waited for', async () => {

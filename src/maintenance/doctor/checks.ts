@@ -21,6 +21,7 @@ import { checkInboundPort, checkOutboundPort, notTried } from './outside.ts'
 import { checkRemotes } from './remotes.ts'
 import { checkSettings } from './settings.ts'
 import { checkSmtp } from './smtp-port.ts'
+import { checkSpamFilters } from './spam-filters.ts'
 
 /** Runs a group of checks; may bound its time. */
 export type RunChecks = (group: CheckName, work: () => Promise<Finding[]>) => Promise<Finding[]>
@@ -55,6 +56,7 @@ export async function applianceChecks(
     ...ports,
     ...(await run('mail_host', () => checkHosts(resolver, config.MAIL_HOSTS))),
     ...(outside ? await run('port_25', () => checkFromOutside(config, resolver)) : notTried(config)),
+    ...(await run('spam_filter', () => checkSpamFilters(app))),
     ...(await run('domain', () => checkDomains(app))),
     ...(outside ? await run('autoconfig', () => checkDocumentNames(resolver, documentNames(app))) : []),
     ...checkAccounts(app),

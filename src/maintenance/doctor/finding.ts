@@ -44,6 +44,7 @@ export const CHECKS = {
   outside_account: named('Outside accounts'),
   reverse_dns: named('Reverse name', 'records'),
   settings: named('Settings', 'settings'),
+  spam_filter: named('Blocklists and spam filters', 'settings'),
   smtp: named('Port of the mail server'),
   smtp_port: named('Ports'),
   tls: named('Certificate', 'settings'),
