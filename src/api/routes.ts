@@ -26,6 +26,7 @@ import { readMe } from './mailbox/settings/me.ts'
 import { readRemoteAccount } from './mailbox/settings/remote-account.ts'
 import { vacation } from './mailbox/settings/vacation.ts'
 import { threads } from './mailbox/threads/threads.ts'
+import { undo } from './mailbox/threads/undo.ts'
 import { apiKeys } from './management/api-keys.ts'
 import { appPasswords, mailboxAppPasswords } from './management/app-passwords.ts'
 import { audit } from './management/audit.ts'
@@ -137,6 +138,7 @@ const mailbox = [
   readEvents,
   ...vacation,
   ...threads,
+  ...undo,
   ...threadMessages,
   ...messages,
   ...raw,

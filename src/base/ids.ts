@@ -49,6 +49,7 @@ export const ID_PREFIX = {
   auditEntry: 'aud_',
   remoteAccount: 'racc_',
   removedMessage: 'rmsg_',
+  undo: 'undo_',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIX

@@ -152,6 +152,14 @@ export const uploadExpiry = job({
   run: ({ app, signal }) => app.store.edit.uploads.expire(signal),
 })
 
+/** docs/design/webmail.md §4: a change can be undone for a day. */
+export const undoExpiry = job({
+  name: 'undo-expiry',
+  every: 10 * MINUTE_MS,
+  byAge: true,
+  run: ({ app, signal }) => app.store.edit.undo.expire(signal),
+})
+
 /** Consent of Google or Microsoft that was asked for and not given within ten minutes. */
 export const oauthStateExpiry = job({
   name: 'oauth-state-expiry',

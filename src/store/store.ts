@@ -52,6 +52,7 @@ import { purgeCorrespondents, purgeMessages } from './messages/purge.ts'
 import { Reindexing } from './messages/reindexing.ts'
 import { RemovedMessages } from './messages/removed.ts'
 import { purgeLabels } from './messages/spam-labels.ts'
+import { UndoRecords } from './messages/undo-records.ts'
 import { purgeCopies } from './messages/unfinished-copies.ts'
 import { Accounts } from './rows/accounts.ts'
 import { Annotations } from './rows/annotations.ts'
@@ -81,6 +82,8 @@ interface StoreEdits {
   threads: ThreadEdits
   /** Messages in Drafts that can be edited. */
   drafts: Drafts
+  /** Changes that can be undone. */
+  undo: UndoRecords
   /** Files uploaded to be sent or imported later. */
   uploads: Uploads
   /** Imports messages that were not received by SMTP. */
@@ -212,6 +215,7 @@ export function openStore(deps: StoreDeps): Store {
   const erased = new ErasedContents(blobs)
   const edits = new MessageEdits({ db, clock, accounts, folders, changes, erased })
   const removed = new RemovedMessages({ db, folders, erased })
+  const undo = new UndoRecords({ db, clock, edits })
   const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
   const [views, subscribedNames] = [new FolderViews(db), new SubscribedNames(db, notifier)]
   const [annotations, moves] = [new Annotations(db), new Moves({ db, folders, edits, views })]
@@ -228,6 +232,7 @@ export function openStore(deps: StoreDeps): Store {
     notifications,
     subscribedNames,
     annotations,
+    undo,
     deliverer,
     spamModels,
   })
@@ -246,7 +251,7 @@ export function openStore(deps: StoreDeps): Store {
       folders: folderEdits,
       messages: edits,
       threads: new ThreadEdits({ db, edits }),
-      ...{ drafts, uploads, imports, removed },
+      ...{ drafts, uploads, imports, removed, undo },
       openAccount: (tx, mailboxId, email) => openAccount(tx, owners, clock, { mailboxId, email }),
     },
     programs: {
@@ -308,6 +313,7 @@ interface PurgeOwners extends AccountOwners {
   notifications: ScriptNotifications
   subscribedNames: SubscribedNames
   annotations: Annotations
+  undo: UndoRecords
   deliverer: Deliverer
   spamModels: SpamModels
 }
@@ -316,10 +322,11 @@ interface PurgeOwners extends AccountOwners {
 function purgeSteps(parts: PurgeOwners): PurgeStep[] {
   const { accounts, folders, changes, uploads, submissions, deliverer, identities, quotas } = parts
   const { sentHours, vacations, forwarded, scriptIds, notifications, subscribedNames, annotations, removed } = parts
-  const { spamModels } = parts
+  const { spamModels, undo } = parts
   return [
     purgeMessages,
     (tx, account, limit) => removed.purgeIn(tx, account, limit),
+    (tx, account, limit) => undo.purgeIn(tx, account, limit),
     purgeLabels,
     (tx, account) => spamModels.remove(tx, account.mailboxId),
     purgeCopies,

@@ -134,6 +134,12 @@ const known: Record<string, () => Own | Promise<Own>> = {
     walker.know('/mailbox/messages', messages.at(-1).id)
     return {}
   },
+  async restoreChangedThreads() {
+    const [{ id }] = data<Json[]>(await appliance.get('/mailbox/threads', secrets.mailbox))
+    const body = { ids: [id], add_keywords: ['undone'] }
+    const changed = data<Json>(await appliance.call('POST', '/mailbox/threads/batch-update', secrets.mailbox, body))
+    return { path: { undo_id: changed.undo_id } }
+  },
   setMailboxPerson: anyMember,
   // The mailbox makes another one by the name of the example.
   createMailboxSieveScript: () => ({ body: { name: 'Of the team' } }),

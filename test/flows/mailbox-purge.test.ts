@@ -55,6 +55,8 @@ async function use(appliance: TestAppliance, team: TestTeam, box: Box): Promise<
   await receive(appliance, { to: box.email, subject: 'Order', id: `order-${box.id}@else.test` })
   const [message] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages', box.key))
   await call('PATCH', `/mailbox/messages/${message!.id}`, { keywords: ['work', '$seen'] }, 200)
+  const { thread_id } = message!
+  await call('POST', '/mailbox/threads/batch-update', { ids: [thread_id], flags: { flagged: true } }, 200)
   const parent = await call('POST', '/mailbox/folders', { name: 'Work' })
   await call('POST', '/mailbox/folders', { name: 'Old', parent_id: parent.id })
   const file = { filename: 'list.txt', content: Buffer.from(`List of ${box.email}`).toString('base64') }

@@ -65,6 +65,7 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['message_keywords', ['src/store/entries/keywords.ts', 'src/store/messages/']],
   ['attachments', 'src/store/messages/'],
   ['unfinished_copies', 'src/store/messages/'],
+  ['undo_records', 'src/store/messages/undo-records.ts'],
   ['message_text', 'src/store/search/'],
   ['text_renewal', 'src/store/messages/reindexing.ts'],
   ['recent_deliveries', 'src/store/mailbox/recent-copies.ts'],

@@ -1,6 +1,6 @@
 // The members of messages a client can set, keywords and folders, one by one and in batches.
 
-import { Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
 import { Id } from '../../http/schema.ts'
 import type { MessageChange } from '../../store/messages/edits.ts'
 import { MAILBOX_LIMITS } from '../schemas/limits.ts'
@@ -36,7 +36,7 @@ export const batchChanges = {
 }
 
 /** The outcome of a batch; its `state` is that of the messages or threads of the mailbox. */
-export function BatchOutcome(kind: 'message' | 'thread') {
+export function BatchOutcome<P extends TProperties>(kind: 'message' | 'thread', more: P = {} as P) {
   const name = kind === 'message' ? 'Message' : 'Thread'
   const NotUpdated = record(`${name}NotUpdated`, `Why a ${kind} was not changed.`, {
     id: Id(kind),
@@ -47,6 +47,7 @@ export function BatchOutcome(kind: 'message' | 'thread') {
     updated: Type.Array(Id(kind)),
     not_found: Type.Array(Id(kind)),
     not_updated: Type.Array(NotUpdated),
+    ...more,
     state: Type.String({ description: `Opaque state of the ${kind}s of the mailbox.` }),
   })
 }

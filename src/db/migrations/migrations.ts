@@ -66,6 +66,7 @@ import { messageHeaderKeys } from './0063-header-keys.ts'
 import { spamLearning } from './0064-spam-learning.ts'
 import { tlsPolicies } from './0065-tls-policies.ts'
 import { spamFeatureSets } from './0066-spam-feature-sets.ts'
+import { undoRecords } from './0067-undo-records.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -138,5 +139,6 @@ export const mailMigrations = [
   spamLearning,
   tlsPolicies,
   spamFeatureSets,
+  undoRecords,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

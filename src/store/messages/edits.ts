@@ -39,7 +39,7 @@ import {
   idsOf,
   writeEdits,
 } from './edit-rows.ts'
-import { type Labeling, type LabelSource, labelingBy, noteLabels } from './spam-labels.ts'
+import { type Labeling, type LabelSource, labelingBy, noteLabels, saidOf } from './spam-labels.ts'
 import { type CountedEdit, countEdits } from './thread-counts.ts'
 
 /** A requested change. Keywords are lower-case and include those of the flags (`$seen` …); folders are public ids. */
@@ -52,6 +52,17 @@ export interface MessageChange {
   teaches?: LabelSource
   /** What it says, where this is not told by the keywords and folders that change. */
   says?: Labeling['says']
+  /** Collects what is needed to undo the change. */
+  undo?: UndoEdit[]
+}
+
+/** A message before and after a change: keywords with those of the flags, and ids of folders. */
+export interface UndoEdit {
+  id: string
+  before: { keywords: string[]; folders: string[] }
+  after: { keywords: string[]; folders: string[] }
+  /** What had been said of the message before the change said something; null when it says nothing. */
+  said: Labeling['says'] | null
 }
 
 /** Why a message was not updated; `about` names the invalid part of the change. */
@@ -94,6 +105,8 @@ interface PendingChanges {
   /** What changes the counts of threads and folders, for each changed message. */
   counted: CountedEdit[]
   labelings: Labeling[]
+  /** By number of the message. */
+  undo: Map<number, UndoEdit>
   bytes: number
   count: number
 }
@@ -158,6 +171,7 @@ export class MessageEdits {
       }
     }
     this.#recordChanges(tx, account, folderKeys, pending)
+    if (change.undo !== undefined) collectUndo(tx, account, pending, change)
     this.#teach(tx, account, pending.labelings, change)
     return result
   }
@@ -259,6 +273,12 @@ export class MessageEdits {
     pending.messages.push({ type: 'messages', n: row.n, object: row.id, kind: 'updated' })
     if (!isSame || again.length > 0) pending.touched.push(row.n)
     pending.counted.push(countedEdit(row, { keywords, listed }, before, folders))
+    pending.undo.set(row.n, {
+      id: row.id,
+      before: { keywords: row.keywords, folders: before.map(({ id }) => id) },
+      after: { keywords, folders: folders.map(({ id }) => id) },
+      said: null,
+    })
     const labeling = labelingBy(row.n, { keywords: row.keywords, folders: before }, { keywords, folders })
     if (labeling !== null) pending.labelings.push(labeling)
   }
@@ -292,7 +312,17 @@ export class MessageEdits {
 
 function nothingPending(): PendingChanges {
   const entries = { entered: new Map(), left: new Map(), touched: [], removed: [] }
-  return { ...entries, edits: [], messages: [], counted: [], labelings: [], bytes: 0, count: 0 }
+  return { ...entries, edits: [], messages: [], counted: [], labelings: [], undo: new Map(), bytes: 0, count: 0 }
+}
+
+/** Before anything is learned of the change: what had been said of its messages. */
+function collectUndo(tx: Tx, account: Account, { undo, labelings }: PendingChanges, change: MessageChange): void {
+  const taught = change.teaches === undefined ? [] : labelings.map(({ message }) => message)
+  for (const [message, said] of saidOf(tx, account.n, taught)) {
+    const edit = undo.get(message)
+    if (edit !== undefined) edit.said = said
+  }
+  change.undo!.push(...undo.values())
 }
 
 function addTo(lists: Map<number, number[]>, key: number, value: number): void {

@@ -260,6 +260,18 @@ export function labelOf(reader: Reader, account: number, content: Uint8Array): S
   return label ?? null
 }
 
+/** What a person had said of messages, by number. */
+export function saidOf(reader: Reader, account: number, messages: readonly number[]): Map<number, Labeling['says']> {
+  if (messages.length === 0) return new Map()
+  const rows = reader.all<{ n: number; is_spam: number | null }>(
+    `SELECT m.n, l.is_spam FROM messages m
+     LEFT JOIN spam_labels l ON l.account = ? AND l.content = m.blob AND l.source <> 'kept'
+     WHERE m.n IN (SELECT value FROM json_each(?))`,
+    [account, JSON.stringify(messages)],
+  )
+  return new Map(rows.map(({ n, is_spam: isSpam }) => [n, isSpam === null ? 'nothing' : isSpam === 1 ? 'spam' : 'ham']))
+}
+
 /** Deletes labels of an account, at most some. See `PurgeStep`. */
 export function purgeLabels(tx: Tx, { n }: { n: number }, limit: number): number {
   const { changes } = tx.run(

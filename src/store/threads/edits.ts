@@ -49,6 +49,8 @@ export class ThreadEdits {
   change(account: Account, id: string, change: ThreadChange, check: (tx: Tx) => void = () => {}): Promise<void> {
     const edits = this.#edits
     return this.#db.writeInSteps(function* (tx): Steps<void> {
+      // A unit of work that is repeated collects again.
+      if (change.undo !== undefined) change.undo.length = 0
       check(tx)
       const thread = threadRow(tx, account.n, id)
       if (thread === undefined) throw notFound('thread')

@@ -4,7 +4,8 @@ import { type Static, Type } from 'typebox'
 import { invalid, notFound, ProductError } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
 import { answer, route } from '../../../http/route.ts'
-import { Id } from '../../../http/schema.ts'
+import { Id, Nullable } from '../../../http/schema.ts'
+import type { UndoEdit } from '../../../store/messages/edits.ts'
 import type { Account, States } from '../../../store/rows/records.ts'
 import { THREAD_MESSAGES_MAX, type ThreadChange, ThreadEditRefused, tooMany } from '../../../store/threads/edits.ts'
 import { writableAccountOf } from '../../rules/account.ts'
@@ -24,6 +25,8 @@ const changeMembers = {
   ...batchChanges,
   trash: Type.Optional(Type.Boolean({ description: 'True moves the messages to Trash; not together with folders.' })),
 }
+
+const UndoId = Nullable({ ...Id('undo'), description: 'For POST /mailbox/undo/{undo_id}; null when nothing changed.' })
 
 const ThreadUpdate = Type.Object(changeMembers, {
   title: 'ThreadUpdate',
@@ -77,9 +80,10 @@ const updateThreads = route({
     operation: 'updateThreads',
     tag: 'Threads',
     summary: 'Change all messages of up to 100 threads',
-    description: `${WHICH} An error of one thread does not affect the others.`,
+    description: `${WHICH} An error of one thread does not affect the others. \`undo_id\` undoes all of it within 24 hours.`,
   },
   access: { as: 'mailbox', permission: WRITERS },
+  idempotent: true,
   body: {
     schema: record(
       'ThreadBatchUpdate',
@@ -91,16 +95,20 @@ const updateThreads = route({
       { ids: ['thr_a1b2c3d4e5f6g7h8i9j0k1l2'], flags: { seen: true } },
     ),
   },
-  reply: { schema: BatchOutcome('thread') },
-  async handle({ body: { ids, ...update }, principal, app }) {
+  reply: { schema: BatchOutcome('thread', { undo_id: UndoId }) },
+  async handle({ body: { ids, ...update }, principal, app, request }) {
     const account = writableAccountOf(app, principal)
     const change = changeOf(app, account, update)
     let room = THREAD_MESSAGES_MAX
+    const edits = new Map<string, UndoEdit[]>()
     // The units of work of all threads share transactions and flushes.
     const outcomes = await Promise.all(
       ids.map((id) => {
         room -= app.store.edit.threads.size(account, id, change.inFolder) ?? 0
-        return room < 0 ? tooMany() : outcomeOf(app.store.edit.threads.change(account, id, change))
+        if (room < 0) return tooMany()
+        const undo: UndoEdit[] = []
+        edits.set(id, undo)
+        return outcomeOf(app.store.edit.threads.change(account, id, { ...change, undo }))
       }),
     )
     const of = (wanted: (outcome: ProductError | null) => boolean) => ids.filter((_, index) => wanted(outcomes[index]!))
@@ -108,12 +116,20 @@ const updateThreads = route({
       const error = outcomes[index]
       return error == null || error.code === 'not_found' ? [] : [{ id, code: error.code, message: error.message }]
     })
-    return {
-      updated: of((error) => error === null),
+    const updated = of((error) => error === null)
+    const outcome = {
+      updated,
       not_found: of((error) => error?.code === 'not_found'),
       not_updated: refused,
       state: app.store.accounts.byNumber(account.n)!.states.threads,
     }
+    const all = updated.flatMap((id) => edits.get(id) ?? [])
+    if (all.length === 0) return { ...outcome, undo_id: null }
+    return app.db.writeFreeing((tx) => {
+      const kept = answer({ data: { ...outcome, undo_id: app.store.edit.undo.add(tx, account, all) } })
+      request.keep(tx, kept)
+      return kept
+    })
   },
 })
 
