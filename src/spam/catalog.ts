@@ -1,7 +1,7 @@
 // The facts of the spam score by name: the sentence that tells them, and what each counts before anything is learned.
 
 /** What a fact is about; only facts about the sender and the form of a message can refuse it. */
-export type FactKind = 'sender' | 'form' | 'claim' | 'content' | 'history'
+export type FactKind = 'sender' | 'form' | 'claim' | 'content' | 'history' | 'program'
 
 export interface FactEntry {
   kind: FactKind
@@ -102,14 +102,17 @@ export const FACTS = {
   attachment_disguised: fact('content', 3, 'The name of an attachment hides its kind.'),
   attachment_page: fact('content', 1.5, 'An attachment is a web page.'),
   attachment_macros: fact('content', 1.5, 'An attachment is a document with macros.'),
+  // Its content cannot be examined; malware comes so, with the password in the text.
+  attachment_encrypted: fact('content', 2, 'An attachment is an archive with a password.'),
+  letters_spaced: fact('content', 4.5, 'Its words are written letter by letter, which hides them from filters.'),
   text_hidden: fact('content', 1, 'Most of its text is hidden from the reader.'),
   zero_width: fact('content', 2, 'Invisible characters split its words.'),
   domain_listed: fact('content', 4, 'A blocklist lists the domain of the sender or of a link.'),
   // The points are those of its score (inbound/filter-daemons.ts).
-  rspamd: fact('content', 0, 'rspamd says so.'),
-  rspamd_silent: fact('content', 0, 'rspamd did not answer in time.'),
-  virus_found: fact('content', 10, 'It contains a virus.'),
-  virus_unchecked: fact('content', 0, 'ClamAV did not answer in time: nothing was scanned for viruses.'),
+  rspamd: fact('program', 0, 'Another filter (rspamd) scored it.'),
+  rspamd_silent: fact('program', 0, 'Another filter (rspamd) did not answer in time.'),
+  virus_found: fact('program', 10, 'It contains a virus.'),
+  virus_unchecked: fact('program', 0, 'ClamAV did not answer in time: nothing was scanned for viruses.'),
   picture_only: fact('content', 1, 'It is a picture with a link and hardly any text.'),
 } satisfies Record<string, FactEntry>
 

@@ -4,6 +4,7 @@ import { decodeEntities } from '../html/entities.ts'
 import { type MessageLink, textLinks } from '../html/links.ts'
 import { attribute, readHtml } from '../html/tokens.ts'
 import { htmlToText } from '../html/visible-text.ts'
+import { decodeBody } from '../mime/decode.ts'
 import type { ParsedMessage } from '../mime/message.ts'
 import { partText } from '../mime/parse.ts'
 import { findPart } from '../mime/structure.ts'
@@ -15,6 +16,11 @@ const LINKS_READ_MAX = 200
 /** Characters of the visible text of a link and of its target. */
 const LABEL_MAX = 300
 const TARGET_MAX = 2048
+/** Attachments that are looked at, and encoded bytes at the beginning of each. */
+const ARCHIVES_READ_MAX = 10
+const ARCHIVE_READ_BYTES = 64
+/** "PK\3\4" of the first file. */
+const ZIP_SIGNATURE = 0x504b0304
 
 /** A link of the HTML body. */
 export interface SpamLink extends MessageLink {
@@ -43,6 +49,8 @@ export interface SpamMaterial {
   text: string
   html: HtmlForm | null
   links: SpamLink[]
+  /** Names of attached archives that need a password. */
+  encrypted: string[]
 }
 
 /** Never throws; linear in the bounded parts that are read. */
@@ -50,8 +58,21 @@ export function readMaterial(bytes: Uint8Array, message: ParsedMessage): SpamMat
   const source = htmlOf(bytes, message)
   const html = source === null ? null : formOf(source)
   const isSearched = source === null || message.textPart === null
+  const encrypted = encryptedArchives(bytes, message)
   const text = (isSearched ? message.searchText : htmlToText(source)).slice(0, TEXT_READ_MAX)
-  return { message, text, html, links: html === null ? plainLinks(text) : html.links }
+  return { message, text, html, links: html === null ? plainLinks(text) : html.links, encrypted }
+}
+
+/** ZIP archives whose first file is encrypted (APPNOTE.TXT §4.4.4, bit 0 of the flags behind the signature). */
+function encryptedArchives(bytes: Uint8Array, { structure, attachments }: ParsedMessage): string[] {
+  return attachments.slice(0, ARCHIVES_READ_MAX).flatMap(({ partId, filename, contentType }) => {
+    if (!/\.zip$/i.test(filename) && !/^application\/(?:x-)?zip/.test(contentType)) return []
+    const part = structure === null ? undefined : findPart(structure, partId)
+    if (part === undefined) return []
+    const start = bytes.subarray(part.bodyStart, Math.min(part.bodyEnd, part.bodyStart + ARCHIVE_READ_BYTES))
+    const head = Buffer.from(decodeBody(start, part.encoding))
+    return head.length >= 8 && head.readUInt32BE(0) === ZIP_SIGNATURE && (head[6]! & 1) === 1 ? [filename] : []
+  })
 }
 
 function htmlOf(bytes: Uint8Array, { structure, htmlPart }: ParsedMessage): string | null {

@@ -16,6 +16,11 @@ const DETAIL_MAX = 100
 /** Zero-width space, word joiner and byte order mark between Latin letters; joiners have a meaning in other scripts. */
 const SPLIT_WORD = /[a-z](?:\u200b|\u200c|\u200d|\u2060|\ufeff)+(?=[a-z])/gi
 
+/** Four or more single letters with one character between each; headings have one such run. */
+const SPACED_LETTERS = /(?<![\p{L}\p{N}])\p{L}(?:[ .*_-]\p{L}(?![\p{L}\p{N}])){3,}/gu
+/** Letters of such runs in one message. */
+const SPACED_MIN = 80
+
 export function contentFacts(material: SpamMaterial): Fact[] {
   return [...linkFacts(material), ...htmlFacts(material), ...attachmentFacts(material), ...textFacts(material)]
 }
@@ -56,8 +61,11 @@ function isMostlyHidden({ textLength }: HtmlForm, text: string): boolean {
   return hidden > HIDDEN_MIN && hidden > 2 * text.length
 }
 
-function attachmentFacts({ message }: SpamMaterial): Fact[] {
+function attachmentFacts({ message, encrypted }: SpamMaterial): Fact[] {
   const facts = new Map<FactName, Fact>()
+  for (const filename of encrypted.slice(0, 1)) {
+    facts.set('attachment_encrypted', factOf('attachment_encrypted', filename.slice(0, DETAIL_MAX)))
+  }
   for (const { filename, contentType } of message.attachments) {
     const add = (name: FactName) => facts.set(name, factOf(name, filename.slice(0, DETAIL_MAX)))
     // A right-to-left override shows "exe.pdf" for "fdp.exe".
@@ -74,5 +82,7 @@ function attachmentFacts({ message }: SpamMaterial): Fact[] {
 
 function textFacts({ message, text }: SpamMaterial): Fact[] {
   const count = (message.subject.match(SPLIT_WORD)?.length ?? 0) + (text.match(SPLIT_WORD)?.length ?? 0)
-  return count >= ZERO_WIDTH_MIN ? [factOf('zero_width')] : []
+  const facts = count >= ZERO_WIDTH_MIN ? [factOf('zero_width')] : []
+  const spaced = (text.match(SPACED_LETTERS) ?? []).reduce((sum, run) => sum + (run.length + 1) / 2, 0)
+  return spaced >= SPACED_MIN ? [...facts, factOf('letters_spaced')] : facts
 }

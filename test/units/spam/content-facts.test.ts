@@ -14,6 +14,7 @@ interface Draft {
   html?: string
   text?: string
   file?: string
+  content?: string
   isList?: boolean
 }
 
@@ -24,6 +25,7 @@ function factsOf({
   html,
   text = 'Hi',
   file,
+  content = 'x',
   isList,
 }: Draft) {
   const head = [
@@ -34,7 +36,7 @@ function factsOf({
   ]
   const body = html === undefined ? ['text/plain', text] : ['text/html', html]
   const part = `Content-Type: ${body[0]}; charset=utf-8\r\n\r\n${body[1]}\r\n`
-  const attached = `Content-Type: application/octet-stream\r\nContent-Disposition: attachment; filename="${file}"\r\n\r\nx\r\n`
+  const attached = `Content-Type: application/octet-stream\r\nContent-Disposition: attachment; filename="${file}"\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(content, 'latin1').toString('base64')}\r\n`
   const whole = file
     ? `Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${part}--b\r\n${attached}--b--\r\n`
     : part
@@ -121,4 +123,21 @@ test('hidden text, split words, and pictures without text', () => {
   assert.deepEqual(factsOf({ html: '<a href="https://a.example/"><img src="https://a.example/x.png"></a>' }), [
     'picture_only',
   ])
+})
+
+test('an archive with a password is one by its flags, not by its name', () => {
+  const zip = (flags: string) => `PK\x03\x04\x14\x00${flags}\x00\x08\x00${'\x00'.repeat(40)}`
+  assert.deepEqual(factsOf({ file: 'invoice.zip', content: zip('\x01') }), ['attachment_encrypted'])
+  assert.deepEqual(factsOf({ file: 'invoice.zip', content: zip('\x08') }), [])
+  assert.deepEqual(factsOf({ file: 'invoice.zip', content: 'PK' }), [])
+})
+
+test('words that are written letter by letter count, a heading that is does not', () => {
+  const spaced = (text: string, between = ' ') => text.replace(/\p{L}+/gu, (word) => [...word].join(between))
+  const pitch =
+    'Make thousands of dollars every week from home without any experience, and order the report today for free'
+  assert.deepEqual(factsOf({ text: spaced(pitch) }), ['letters_spaced'])
+  assert.deepEqual(factsOf({ text: spaced(pitch, '.') }), ['letters_spaced'])
+  assert.deepEqual(factsOf({ text: `${spaced('NEWSLETTER OF MAY')}\r\n${pitch}` }), [])
+  assert.deepEqual(factsOf({ text: 'J. R. R. Tolkien, C. S. Lewis and G. K. Chesterton; p. q. r. s. t.' }), [])
 })
