@@ -5,7 +5,7 @@ import { HOUR_MS, SECOND_MS } from '../base/durations.ts'
 import type { Log } from '../base/log.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Config } from '../config/config.ts'
-import { askList, type ListKind, testList } from '../net/blocklist.ts'
+import { askList, type BlocklistKind, testList } from '../net/blocklist.ts'
 import { reverseName } from '../net/reverse-name.ts'
 import { type Fact, type FactName, factOf } from '../spam/catalog.ts'
 
@@ -35,7 +35,7 @@ export class Blocklists {
     const { DNSBL, DNSWL, DOMAIN_BLOCKLISTS } = this.#deps.config
     if (DNSBL.length + DNSWL.length + DOMAIN_BLOCKLISTS.length === 0) return []
     const facts: Fact[] = []
-    const look = async (kind: ListKind, list: string, entry: string, fact: FactName, detail: string) => {
+    const look = async (kind: BlocklistKind, list: string, entry: string, fact: FactName, detail: string) => {
       if ((await this.#isUsable(kind, list)) && (await askList(this.#deps.resolver, `${entry}.${list}`)) === 'listed')
         facts.push(factOf(fact, detail))
     }
@@ -57,7 +57,7 @@ export class Blocklists {
   }
 
   /** A list that lists everything, or nothing any more, says nothing. */
-  #isUsable(kind: ListKind, list: string): Promise<boolean> {
+  #isUsable(kind: BlocklistKind, list: string): Promise<boolean> {
     const { clock } = this.#deps
     const now = clock.monotonic()
     const known = this.#tests.get(list)
@@ -67,7 +67,7 @@ export class Blocklists {
     return isUsable
   }
 
-  async #test(kind: ListKind, list: string): Promise<boolean> {
+  async #test(kind: BlocklistKind, list: string): Promise<boolean> {
     const state = await testList(this.#deps.resolver, kind, list)
     if (state !== 'usable')
       this.#deps.log.warn({ event: 'smtp.blocklist_unusable', list, state }, 'Blocklist does not pass its test')

@@ -104,7 +104,7 @@ export const FACTS = {
   attachment_macros: fact('content', 1.5, 'An attachment is a document with macros.'),
   // Its content cannot be examined; malware comes so, with the password in the text.
   attachment_encrypted: fact('content', 2, 'An attachment is an archive with a password.'),
-  letters_spaced: fact('content', 4.5, 'Its words are written letter by letter, which hides them from filters.'),
+  spelled_out: fact('content', 4.5, 'Its words are written letter by letter, which hides them from filters.'),
   text_hidden: fact('content', 1, 'Most of its text is hidden from the reader.'),
   zero_width: fact('content', 2, 'Invisible characters split its words.'),
   domain_listed: fact('content', 4, 'A blocklist lists the domain of the sender or of a link.'),

@@ -3,7 +3,7 @@
 import { SECOND_MS } from '../../base/durations.ts'
 import { VirusScan } from '../../base/virus-scan.ts'
 import type { Config } from '../../config/config.ts'
-import { type ListKind, type ListState, testList } from '../../net/blocklist.ts'
+import { type BlocklistKind, type BlocklistState, testList } from '../../net/blocklist.ts'
 import { Rspamd } from '../../net/rspamd.ts'
 import type { DoctorDeps } from './deps.ts'
 import { type Finding, fine, warning } from './finding.ts'
@@ -14,7 +14,7 @@ const NONE =
   'No blocklist on the DNS is asked. DNSBL may name one, such as zen.spamhaus.org, after you have read its terms of use: most are free for ' +
   'small servers with a resolver of their own.'
 
-const PROBLEMS: Record<Exclude<ListState, 'usable'>, [says: string, advice: string]> = {
+const PROBLEMS: Record<Exclude<BlocklistState, 'usable'>, [says: string, advice: string]> = {
   refused: [
     'refuses or does not answer questions of this server, and is not used.',
     'Set DNS_SERVERS to a resolver of your own, not one of a large provider, and read the terms of use of the list.',
@@ -32,12 +32,12 @@ export async function checkSpamFilters(app: Pick<DoctorDeps, 'config' | 'resolve
   return [...none, ...lists, ...(await Promise.all(daemonsOf(app)))]
 }
 
-function listsOf({ DNSBL, DNSWL, DOMAIN_BLOCKLISTS }: Config): { kind: ListKind; list: string }[] {
-  const named = (kind: ListKind, lists: readonly string[]) => lists.map((list) => ({ kind, list }))
+function listsOf({ DNSBL, DNSWL, DOMAIN_BLOCKLISTS }: Config): { kind: BlocklistKind; list: string }[] {
+  const named = (kind: BlocklistKind, lists: readonly string[]) => lists.map((list) => ({ kind, list }))
   return [...named('address', DNSBL), ...named('address', DNSWL), ...named('domain', DOMAIN_BLOCKLISTS)]
 }
 
-function listFinding(list: string, state: ListState): Finding {
+function listFinding(list: string, state: BlocklistState): Finding {
   if (state === 'usable') return fine('spam_filter', `${list} passes its test (RFC 5782).`)
   const [says, advice] = PROBLEMS[state]
   return warning('spam_filter', `${list} ${says}`, advice)

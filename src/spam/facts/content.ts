@@ -17,9 +17,9 @@ const DETAIL_MAX = 100
 const SPLIT_WORD = /[a-z](?:\u200b|\u200c|\u200d|\u2060|\ufeff)+(?=[a-z])/gi
 
 /** Four or more single letters with one character between each; headings have one such run. */
-const SPACED_LETTERS = /(?<![\p{L}\p{N}])\p{L}(?:[ .*_-]\p{L}(?![\p{L}\p{N}])){3,}/gu
+const SPELLED_OUT = /(?<![\p{L}\p{N}])\p{L}(?:[ .*_-]\p{L}(?![\p{L}\p{N}])){3,}/gu
 /** Letters of such runs in one message. */
-const SPACED_MIN = 80
+const SPELLED_OUT_MIN = 80
 
 export function contentFacts(material: SpamMaterial): Fact[] {
   return [...linkFacts(material), ...htmlFacts(material), ...attachmentFacts(material), ...textFacts(material)]
@@ -83,6 +83,6 @@ function attachmentFacts({ message, encrypted }: SpamMaterial): Fact[] {
 function textFacts({ message, text }: SpamMaterial): Fact[] {
   const count = (message.subject.match(SPLIT_WORD)?.length ?? 0) + (text.match(SPLIT_WORD)?.length ?? 0)
   const facts = count >= ZERO_WIDTH_MIN ? [factOf('zero_width')] : []
-  const spaced = (text.match(SPACED_LETTERS) ?? []).reduce((sum, run) => sum + (run.length + 1) / 2, 0)
-  return spaced >= SPACED_MIN ? [...facts, factOf('letters_spaced')] : facts
+  const spelled = (text.match(SPELLED_OUT) ?? []).reduce((sum, run) => sum + (run.length + 1) / 2, 0)
+  return spelled >= SPELLED_OUT_MIN ? [...facts, factOf('spelled_out')] : facts
 }

@@ -136,8 +136,8 @@ test('words that are written letter by letter count, a heading that is does not'
   const spaced = (text: string, between = ' ') => text.replace(/\p{L}+/gu, (word) => [...word].join(between))
   const pitch =
     'Make thousands of dollars every week from home without any experience, and order the report today for free'
-  assert.deepEqual(factsOf({ text: spaced(pitch) }), ['letters_spaced'])
-  assert.deepEqual(factsOf({ text: spaced(pitch, '.') }), ['letters_spaced'])
+  assert.deepEqual(factsOf({ text: spaced(pitch) }), ['spelled_out'])
+  assert.deepEqual(factsOf({ text: spaced(pitch, '.') }), ['spelled_out'])
   assert.deepEqual(factsOf({ text: `${spaced('NEWSLETTER OF MAY')}\r\n${pitch}` }), [])
   assert.deepEqual(factsOf({ text: 'J. R. R. Tolkien, C. S. Lewis and G. K. Chesterton; p. q. r. s. t.' }), [])
 })
