@@ -13,6 +13,7 @@ import { systemClock } from '../../src/base/clock.ts'
 import { VirusScan } from '../../src/base/virus-scan.ts'
 import { Rspamd } from '../../src/net/rspamd.ts'
 import { freePorts, startAppliance, type TestAppliance, type TestTeam } from '../support/appliance.ts'
+import { ManualClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { missingProgram } from '../support/programs.ts'
 import { plainMail, SmtpClient } from '../support/smtp.ts'
@@ -28,7 +29,7 @@ let folder: string
 const programs: ChildProcess[] = []
 let [rspamdPort, clamdPort] = [0, 0]
 /** Accepts connections and never says anything. */
-let silent: Server
+let silent: Server | undefined
 let silentPort = 0
 const silentSockets = new Set<Socket>()
 
@@ -48,22 +49,24 @@ before(async () => {
     return (await clamd.find([hello], 30_000)) === null
   }
   await eventually(() => answers().catch(() => false))
-  silent = createServer((socket) => {
+  const server = createServer((socket) => {
     silentSockets.add(socket)
     socket.on('error', () => {})
   })
-  silent.listen(0, '127.0.0.1')
-  await once(silent, 'listening')
-  silentPort = (silent.address() as { port: number }).port
+  silent = server
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  silentPort = (server.address() as { port: number }).port
 })
 after(async () => {
   if (skip) return
-  for (const socket of silentSockets) socket.destroy()
-  silent.close()
+  // Also where the programs did not start, so that none of them stays.
   for (const program of programs) {
     program.kill()
     if (program.exitCode === null && program.signalCode === null) await once(program, 'exit')
   }
+  for (const socket of silentSockets) socket.destroy()
+  silent?.close()
   rmSync(folder, { recursive: true })
 })
 
@@ -108,6 +111,9 @@ function startClamd(): void {
   start('clamd', ['-c', join(home, 'clamd.conf')])
 }
 
+/** Moved by the test alone: on a busy machine a program may take longer than the deadline. */
+const clock = new ManualClock()
+
 interface Receiving extends AsyncDisposable {
   appliance: TestAppliance
   team: TestTeam
@@ -115,7 +121,7 @@ interface Receiving extends AsyncDisposable {
 }
 
 async function receiving(env: Record<string, string>): Promise<Receiving> {
-  const appliance = await startAppliance({ env, zone: { 'out.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] } } })
+  const appliance = await startAppliance({ clock, env, zone: { 'out.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] } } })
   const team = await appliance.team()
   await team.domain('in.test')
   const box = await team.mailbox('ana@in.test')
@@ -178,11 +184,16 @@ test('rspamd learns what people say, once, and the opposite when it is taken bac
   assert.ok((await learned()) > before)
 })
 
-test('without an answer of either, messages arrive within 5 seconds and say so', { skip }, async () => {
+test('without an answer of either, messages arrive after 4 seconds at most and say so', { skip }, async () => {
   for (const port of [silentPort, 9]) {
     const env = { RSPAMD_URL: `http://127.0.0.1:${port}`, CLAMAV_HOST: `127.0.0.1:${port}` }
     await using server = await receiving(env)
-    const message = await server.receive('How are you?')
+    const arriving = server.receive('How are you?')
+    if (port === silentPort) {
+      await eventually(() => silentSockets.size === 2)
+      clock.advance(4000)
+    }
+    const message = await arriving
     assert.equal(message.role, 'inbox')
     const reasons = message.evidence.map(({ reason }) => reason)
     assert.ok(reasons.includes('rspamd_silent') && reasons.includes('virus_unchecked'), reasons.join())
