@@ -2,7 +2,7 @@
 
 import { type Api, take, takeList } from './client.ts'
 import { errorOf } from './errors.ts'
-import type { Folder, MailboxQuota, Message, Thread, ThreadChange, ThreadsChanged } from './types.ts'
+import type { Folder, MailboxQuota, Message, MessageChange, Thread, ThreadChange, ThreadsChanged } from './types.ts'
 
 /** Which threads a list has: members of the query of `GET /mailbox/threads`. */
 export interface ThreadFilter {
@@ -95,6 +95,24 @@ export const readMessages = (api: Api, threadId: string, cursor?: string) =>
       },
     }),
   )
+
+/** All messages of a thread with where they are, without their texts. */
+export async function readMessagePlaces(api: Api, threadId: string): Promise<Message[]> {
+  const messages: Message[] = []
+  let cursor: string | undefined
+  do {
+    const query = { limit: MESSAGES_MAX, cursor, include: [] }
+    const params = { path: { thread_id: threadId }, query }
+    const part = await takeList<Message>(api.GET('/mailbox/threads/{thread_id}/messages', { params }))
+    messages.push(...part.items)
+    cursor = part.next ?? undefined
+  } while (cursor !== undefined)
+  return messages
+}
+
+/** @throws ApiError */
+export const changeMessages = (api: Api, ids: string[], change: MessageChange) =>
+  take(api.POST('/mailbox/messages/batch-update', { body: { ids, ...change } }))
 
 /** All folders: a mailbox has at most a few hundred. */
 export async function readFolders(api: Api): Promise<Folder[]> {

@@ -103,6 +103,7 @@ function PersonMenu() {
   const { theme, density } = look.value
   const items: MenuItem[] = [
     { head: person.email, label: words.account, href: '/me', icon: 'user' },
+    ...(person.mailboxes.length === 0 ? [] : [{ label: words.mail, href: '/mail/', icon: 'inbox' as const }]),
     ...Object.entries(words.themes).map(([value, label], index) => ({
       ...(index === 0 ? { head: words.theme } : {}),
       label,

@@ -9,7 +9,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { common } from '../words/en/common.ts'
 import { mail as words } from '../words/en/mail.ts'
 import { shell } from '../words/en/shell.ts'
-import { type Command, run } from './commands.ts'
+import { type Command, run, undoLast } from './commands.ts'
 import { openComposer } from './compose/state.ts'
 import { cursor, folderOf, type Mail, nameInAddress, toggleSelected, useMail } from './mail-context.ts'
 import { listOf, searchOf } from './places.ts'
@@ -93,6 +93,7 @@ function bindings(mail: () => Mail): Record<string, (event: KeyboardEvent) => vo
     r: (one) => answer(one, 'reply'),
     a: (one) => answer(one, 'replyAll'),
     f: (one) => answer(one, 'forward'),
+    z: undoLast,
     '/': goToSearch,
     'Shift+/': goToSearch,
     'Shift+?': () => (isShown.value = true),
@@ -142,6 +143,7 @@ const LISTED = [
   ['junk', ['!']],
   ['flag', ['s']],
   ['read', ['Shift+I', 'Shift+U']],
+  ['undo', ['z']],
   ['search', ['/']],
   ['folders', ['g i', 'g s', 'g d', 'g a']],
   ['list', ['?']],

@@ -13,6 +13,7 @@ import { MailboxFilter } from '../panels/mailbox-filter.tsx'
 import { byGrant, type MailboxRequests } from '../panels/mailbox-requests.ts'
 import { ServerFacts, useClientSettings } from '../panels/program-settings.tsx'
 import { Scripts } from '../panels/scripts.tsx'
+import { ButtonLink } from '../parts/button.tsx'
 import { Badge, Bar, ToneLine } from '../parts/marks.tsx'
 import { Page, Section, Tabs, tabOf } from '../parts/page.tsx'
 import { mailboxes as shared } from '../words/en/mailboxes.ts'
@@ -52,6 +53,11 @@ export function Mailbox({ own, isOnly }: MailboxProps) {
       badge={<Badge>{shared.shortLevels[own.access]}</Badge>}
       crumb={isOnly ? undefined : { href: '/me/mailboxes', label: words.title(2) }}
       below={<Space id={own.id} />}
+      actions={
+        <ButtonLink href={`/mail/${encodeURIComponent(own.email)}/inbox`} icon="inbox">
+          {words.openMail}
+        </ButtonLink>
+      }
       curl={[{ method: 'GET', path: `/mailbox/${mayManage ? PATHS[tab] : 'client-settings'}` }]}
     >
       <NoOwnWay />

@@ -4,6 +4,7 @@ import type { Api } from '../api/client.ts'
 import { type ApiError, toApiError } from '../api/errors.ts'
 import { changeThreads } from '../api/mail.ts'
 import type { Thread, ThreadChange, ThreadsChanged } from '../api/types.ts'
+import { type MessageBefore, readBefore, type Touched } from './before.ts'
 import type { Patch } from './records.ts'
 import type { ThreadList } from './thread-list.ts'
 
@@ -16,6 +17,8 @@ export interface ThreadAction {
   change: ThreadChange
   /** How a thread looks after it. */
   apply(thread: Thread): Thread
+  /** What it changes, where it can be undone; null otherwise. */
+  touched: Touched | null
   /** Whether threads are not in a list after it. */
   leaves(list: ThreadList): boolean
 }
@@ -30,18 +33,19 @@ export interface ActionTarget {
   follow(): Promise<void>
 }
 
-/** Runs an action. @returns what the server changed @throws ApiError when it changed nothing */
-export async function runAction(target: ActionTarget, action: ThreadAction): Promise<ThreadsChanged> {
+/** Runs an action. @returns how its messages were before; null when that is not known @throws ApiError when it changed nothing */
+export async function runAction(target: ActionTarget, action: ThreadAction): Promise<MessageBefore[] | null> {
   const ids = new Set(action.ids)
   const patch: Patch = { ids, apply: action.apply }
   target.addPatch(patch)
   const undo = [...target.openLists()].filter(action.leaves).map((list) => list.take(ids))
   try {
+    const before = action.touched === null ? null : await readBefore(target.api, action.ids).catch(() => null)
     const changed = await send(target.api, action)
     if (changed.updated.length === 0) throw toApiError(new Error(changed.not_updated[0]?.message ?? ''))
     // The lists and records follow before the patch goes: nothing is drawn as it was.
     await target.follow().catch(() => null)
-    return changed
+    return before
   } catch (error) {
     for (const putBack of undo) putBack()
     throw error

@@ -4,8 +4,9 @@ import { signal } from '@preact/signals'
 import { type Api, apiAs } from '../api/client.ts'
 import { toApiError } from '../api/errors.ts'
 import { readFolders, readThreadChanges, readThreads, type ThreadFilter } from '../api/mail.ts'
-import type { Folder, OwnMailbox, ThreadsChanged } from '../api/types.ts'
+import type { Folder, OwnMailbox } from '../api/types.ts'
 import { type ActionTarget, runAction, type ThreadAction } from './actions.ts'
+import { type MessageBefore, putBack, type Touched } from './before.ts'
 import { Conversations } from './conversations.ts'
 import { type Patch, ThreadRecords } from './records.ts'
 import { ThreadList } from './thread-list.ts'
@@ -77,8 +78,14 @@ export class MailboxData implements ActionTarget {
   }
 
   /** Does something to threads. @throws ApiError when it was refused; what was drawn is undone */
-  act(action: ThreadAction): Promise<ThreadsChanged> {
+  act(action: ThreadAction): Promise<MessageBefore[] | null> {
     return runAction(this, action)
+  }
+
+  /** Puts back what an action changed. @throws ApiError */
+  async undo(before: readonly MessageBefore[], touched: Touched): Promise<void> {
+    await putBack(this.api, before, touched)
+    await this.follow()
   }
 
   /** The server said that types have a new state. */

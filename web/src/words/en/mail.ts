@@ -29,7 +29,6 @@ export const mail = {
   showOnly: 'Show only',
   list: (folder: string) => `Conversations in ${folder}`,
   total: (total: number) => plural(total, 'conversation', 'conversations'),
-  manyTotal: 'More than 10,000',
   selected: (number: number) => `${count(number)} selected`,
   clearSelection: 'Clear the selection',
   rowUnread: 'Unread,',
@@ -87,12 +86,10 @@ export const mail = {
   backTo: (folder: string) => `Back to ${folder}`,
   messages: (messages: number) => plural(messages, 'message', 'messages'),
   moreMessages: 'Show later messages',
-  earlier: (messages: number) => plural(messages, 'earlier message', 'earlier messages'),
   to: 'to',
   toYou: 'you',
   toNone: 'no recipient',
   others: (number: number) => `and ${plural(number, 'other', 'others')}`,
-  details: 'Details',
   fields: {
     from: 'From',
     to: 'To',
@@ -163,7 +160,6 @@ export const mail = {
   readTitle: (name: string) => `Text of ${name}`,
   noReadable: 'This file has no text that can be read here.',
   save: (name: string) => `Save ${name}`,
-  offline: 'No connection: what you do is sent when it is back.',
   keys: {
     title: 'Keyboard shortcuts',
     move: 'Next and previous conversation',
@@ -178,9 +174,7 @@ export const mail = {
     read: 'Mark as read or unread',
     undo: 'Undo',
     search: 'Search mail',
-    palette: 'Command palette',
     list: 'Show this list',
     folders: 'Go to a folder: Inbox, Sent, Drafts, Archive',
   },
-  goTo: (folder: string) => `Go to ${folder}`,
 }

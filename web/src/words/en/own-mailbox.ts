@@ -3,6 +3,7 @@
 export const ownMailbox = {
   title: (count: number) => (count === 1 ? 'My mailbox' : 'My mailboxes'),
   note: 'What you were given access to',
+  openMail: 'Open mail',
   mailbox: 'Mailbox',
   access: 'Your access',
   unread: 'Unread',
