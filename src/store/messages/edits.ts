@@ -39,8 +39,9 @@ import {
   idsOf,
   writeEdits,
 } from './edit-rows.ts'
-import { type Labeling, type LabelSource, labelingBy, noteLabels, saidOf } from './spam-labels.ts'
+import { type Labeling, type LabelSource, labelingBy, noteLabels } from './spam-labels.ts'
 import { type CountedEdit, countEdits } from './thread-counts.ts'
+import { type UndoEdit, withSaid } from './undo-edits.ts'
 
 /** A requested change. Keywords are lower-case and include those of the flags (`$seen` …); folders are public ids. */
 export interface MessageChange {
@@ -54,15 +55,6 @@ export interface MessageChange {
   says?: Labeling['says']
   /** Collects what is needed to undo the change. */
   undo?: UndoEdit[]
-}
-
-/** A message before and after a change: keywords with those of the flags, and ids of folders. */
-export interface UndoEdit {
-  id: string
-  before: { keywords: string[]; folders: string[] }
-  after: { keywords: string[]; folders: string[] }
-  /** What had been said of the message before the change said something; null when it says nothing. */
-  said: Labeling['says'] | null
 }
 
 /** Why a message was not updated; `about` names the invalid part of the change. */
@@ -171,7 +163,8 @@ export class MessageEdits {
       }
     }
     this.#recordChanges(tx, account, folderKeys, pending)
-    if (change.undo !== undefined) collectUndo(tx, account, pending, change)
+    const taught = change.teaches === undefined ? [] : pending.labelings.map(({ message }) => message)
+    change.undo?.push(...withSaid(tx, account.n, pending.undo, taught))
     this.#teach(tx, account, pending.labelings, change)
     return result
   }
@@ -313,16 +306,6 @@ export class MessageEdits {
 function nothingPending(): PendingChanges {
   const entries = { entered: new Map(), left: new Map(), touched: [], removed: [] }
   return { ...entries, edits: [], messages: [], counted: [], labelings: [], undo: new Map(), bytes: 0, count: 0 }
-}
-
-/** Before anything is learned of the change: what had been said of its messages. */
-function collectUndo(tx: Tx, account: Account, { undo, labelings }: PendingChanges, change: MessageChange): void {
-  const taught = change.teaches === undefined ? [] : labelings.map(({ message }) => message)
-  for (const [message, said] of saidOf(tx, account.n, taught)) {
-    const edit = undo.get(message)
-    if (edit !== undefined) edit.said = said
-  }
-  change.undo!.push(...undo.values())
 }
 
 function addTo(lists: Map<number, number[]>, key: number, value: number): void {

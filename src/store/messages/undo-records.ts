@@ -10,7 +10,8 @@ import { foldersByMessage } from '../entries/folders-entries.ts'
 import { isSameSet } from '../entries/keywords.ts'
 import type { Account } from '../rows/records.ts'
 import { editRows } from './edit-rows.ts'
-import type { MessageChange, MessageEdits, UndoEdit } from './edits.ts'
+import type { MessageChange, MessageEdits } from './edits.ts'
+import type { UndoEdit } from './undo-edits.ts'
 
 /** How long a change can be undone, ms. */
 export const UNDO_MS = DAY_MS
