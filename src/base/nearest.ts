@@ -41,8 +41,41 @@ const SUGGEST_EDITS = 2
 /** A shorter name is close to too many others. */
 const SUGGEST_FROM = 3
 
-/** The known name that a mistyped or shortened one probably means. @returns undefined when none is similar */
+/** Names in the APIs of others for what has another name in Mailstead. */
+const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['body', ['text_body']],
+  ['message', ['text_body']],
+  ['title', ['subject']],
+  ['sender', ['from']],
+  ['recipient', ['to']],
+  ['recipients', ['to']],
+  ['data', ['content']],
+  ['name', ['filename']],
+  ['mime_type', ['content_type']],
+  ['deliver_at', ['send_at']],
+  ['scheduled_at', ['send_at']],
+  ['text', ['q']],
+  ['query', ['q']],
+  ['since', ['after']],
+  ['until', ['before']],
+  ['page', ['cursor']],
+  ['offset', ['position', 'cursor']],
+  ['per_page', ['limit']],
+  ['page_size', ['limit']],
+  ['order', ['sort_direction', 'sort']],
+  ['seen', ['is_unread', 'flags']],
+  ['read', ['is_unread', 'flags']],
+  ['is_read', ['is_unread', 'flags']],
+  ['starred', ['is_flagged', 'flags']],
+])
+
+/** The known name that a mistyped, shortened or foreign one probably means. @returns undefined when none is similar */
 export function meantName(name: string, known: readonly string[]): string | undefined {
   if (name.length < SUGGEST_FROM) return undefined
-  return nearest(name, known, SUGGEST_EDITS) ?? known.find((one) => one.startsWith(`${name}_`))
+  return (
+    nearest(name, known, SUGGEST_EDITS) ??
+    known.find((one) => one.startsWith(`${name}_`)) ??
+    ELSEWHERE.get(name.toLowerCase())?.find((one) => known.includes(one)) ??
+    known.find((one) => one.endsWith(`_${name}`) || name.startsWith(`${one}_`))
+  )
 }

@@ -8,7 +8,8 @@ import { type IdKind, idPattern } from '../base/ids.ts'
 
 /** Largest page of any list (docs/design/contract.md §8). */
 export const PAGE_MAX = 100
-const TIME_FORMAT = 'time-or-date'
+/** The format of a time in a request. */
+export const TIME_FORMAT = 'time-or-date'
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 

@@ -6,6 +6,7 @@ import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
 import { type Issue, ProductError } from '../base/errors.ts'
 import { meantName } from '../base/nearest.ts'
+import { TIME_FORMAT } from './schema.ts'
 
 /** Entries of `errors`. */
 export const ISSUES_MAX = 50
@@ -242,6 +243,10 @@ function sentenceOf(error: TLocalizedValidationError): [code: string, message: s
     case 'anyOf':
     case 'oneOf':
       return ['invalid_union', 'matches none of the permitted forms']
+    case 'format':
+      if (error.params.format === TIME_FORMAT)
+        return ['invalid_format', 'must be a time such as 2030-01-02T03:04:05Z, or a date such as 2030-01-02']
+      return ['invalid_format', 'does not have the expected form']
     default:
       return ['invalid_format', 'does not have the expected form']
   }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { type Json, startAppliance } from '../support/appliance.ts'
-import { data, issues, walk } from './expect.ts'
+import { data, failure, issues, walk } from './expect.ts'
 
 const appliance = await startAppliance()
 after(() => appliance.close())
@@ -37,6 +37,21 @@ describe('the names of responses', () => {
     const twice = [1, 2].map((n) => ({ name: 'X-A', value: String(n) }))
     issues(await post({ headers: twice }), 422, 'validation_error', ['headers duplicate'])
   })
+})
+
+test('a name of another API is answered with the name here, and a wrong time with its form', async () => {
+  const meant = async (more: object) => {
+    const { errors } = failure(await post(more), 422, 'validation_error') as Json
+    return errors.map(({ message }: Json) => message.split('Did you mean ')[1] ?? message)
+  }
+  assert.deepEqual(await meant({ body: 'x' }), ['`text_body`?'])
+  assert.deepEqual(await meant({ from_email: 'x' }), ['`from`?'])
+  assert.deepEqual(await meant({ scheduled_at: 'x' }), ['`send_at`?'])
+  const attachments = [{ name: 'a.txt', data: 'YQ==', filename: 'a.txt' }]
+  assert.deepEqual(await meant({ attachments }), ['`filename`?', '`content`?'])
+  assert.deepEqual(await meant({ send_at: 'tomorrow' }), [
+    'send_at must be a time such as 2030-01-02T03:04:05Z, or a date such as 2030-01-02.',
+  ])
 })
 
 test('List-Unsubscribe takes addresses in angle brackets', async () => {

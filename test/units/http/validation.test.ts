@@ -255,6 +255,8 @@ describe('queries', () => {
     const messageOf = async (query: string) => (await fixture.call(`/api/v1/things?${query}`)).json.error.message
     assert.equal(await messageOf('limti=1'), 'Unknown parameter `limti`. Did you mean `limit`?')
     assert.equal(await messageOf('statsu=new&limit=x'), 'Unknown parameter `statsu`. Did you mean `status`?')
+    assert.equal(await messageOf('page=2'), 'Unknown parameter `page`. Did you mean `cursor`?')
+    assert.equal(await messageOf('order=desc'), 'Unknown parameter `order`. Did you mean `sort`?')
     assert.match(await messageOf('x=1'), /^Unknown parameter `x`\. This path takes `limit`, `cursor`, `status`, /)
   })
 })
