@@ -19,7 +19,7 @@ export const CHECKS = {
   account: named('Sending accounts'),
   autoconfig: named('Set-up of mail programs'),
   backup: named('Backups', 'backups'),
-  certificate: named('Automatic certificates', 'settings'),
+  certificate: named('Automatic certificates'),
   client_dns: named('Records for mail programs'),
   client_host: named('Mail programs from outside'),
   client_port: named('Ports for mail programs'),

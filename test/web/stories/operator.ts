@@ -23,6 +23,13 @@ export const operatorStories: readonly Story[] = [
       await page.getByRole('menuitemradio', { name: 'Warning' }).click()
       await page.waitForURL('**/operator?status=warn')
       assert.ok((await findings.count()) < all)
+      const see = page.getByRole('link', { name: /^See [A-Z_]+$/ }).first()
+      const setting = (await see.innerText()).replace('See ', '')
+      await see.click()
+      await page.waitForURL(`**/operator/settings?q=${setting}&open=${setting}`)
+      await page.getByText('To change it').waitFor()
+      await page.getByText(/^[A-Z_]+=./).waitFor()
+      await tab.checkLooks('how a setting is changed')
       tab.hasNoComplaints('the doctor')
       await tab.close()
     },

@@ -80,7 +80,7 @@ async function savedCsv(page: Page): Promise<string[]> {
 
 export const trafficStories: readonly Story[] = [
   {
-    name: 'delivery: what waits is retried or cancelled, what failed is resent, copies and webhooks are linked, the list is saved',
+    name: 'delivery: what waits is retried or canceled, what failed is resent, copies and webhooks are linked, the list is saved',
     async run(web) {
       const { appliance, team, hook, ids } = web
       hook.answer((_request, response) => {

@@ -70,13 +70,20 @@ export function Doctor() {
 
 const CHOICES = ORDER.map((value) => ({ value, label: words.statuses[value] }))
 
+/** The name of a setting in a sentence. */
+const SETTING = /\b[A-Z]+(?:_[A-Z\d]+)+\b/
+
 /** What mends it: the page with the button, and the command for the machine. */
-function Remedy({ command, page }: Pick<Finding, 'command' | 'page'>) {
+function Remedy({ command, page, remedy }: Pick<Finding, 'command' | 'page' | 'remedy'>) {
+  const setting = page === 'settings' ? SETTING.exec(remedy ?? '')?.[0] : undefined
   return (
     <p class="row wrap remedy">
       {page !== null && (
-        <ButtonLink size="short" href={operatorHref(page)}>
-          {words.open(operator.pages[page])}
+        <ButtonLink
+          size="short"
+          href={operatorHref(page) + (setting === undefined ? '' : `?q=${setting}&open=${setting}`)}
+        >
+          {setting === undefined ? words.open(operator.pages[page]) : words.see(setting)}
         </ButtonLink>
       )}
       {command !== null && <CodeValue text={command} what={words.commandOf} />}
@@ -118,7 +125,7 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
                 <ServerText>{remedy}</ServerText>
               </p>
             )}
-            {(command !== null || page !== null) && <Remedy command={command} page={page} />}
+            {(command !== null || page !== null) && <Remedy command={command} page={page} remedy={remedy} />}
           </div>
         </li>
       ))}

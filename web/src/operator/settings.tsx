@@ -3,6 +3,7 @@
 import { operatorApi, takeList } from '../api/client.ts'
 import type { Setting } from '../api/operator.ts'
 import { useQuery } from '../live/query.ts'
+import { CodeValue } from '../parts/copy.tsx'
 import { Fact } from '../parts/facts.tsx'
 import { FilterBar, FilterMenu, SearchField, useFilters } from '../parts/filters.tsx'
 import { Badge } from '../parts/marks.tsx'
@@ -73,6 +74,14 @@ function Value({ setting: { value, is_secret } }: { setting: Setting }) {
   return is_secret ? <span class="soft">{words.secret}</span> : <code>{value}</code>
 }
 
+/** What is written to change a setting, for copying. */
+function lineOf({ name, value, source, is_secret }: Setting): { text: string; what: string } {
+  if (source === 'console') return { text: 'mailstead server name', what: words.command }
+  const shown = is_secret || value === '' ? '…' : value
+  const text = source === 'file' ? `"${name}": ${JSON.stringify(shown)}` : `${name}=${shown}`
+  return { text, what: words.line }
+}
+
 function Detail({ setting }: { setting: Setting }) {
   return (
     <div class="card card-pad stack">
@@ -85,6 +94,12 @@ function Detail({ setting }: { setting: Setting }) {
         </Fact>
         <Fact name={words.default}>
           {setting.default === '' ? <span class="soft">{words.emptyValue}</span> : <code>{setting.default}</code>}
+        </Fact>
+        <Fact name={words.toChange}>
+          <span class="stack">
+            {words.change[setting.source]}
+            <CodeValue {...lineOf(setting)} />
+          </span>
         </Fact>
       </dl>
       <RawJson record={setting} />

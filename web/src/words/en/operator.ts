@@ -39,6 +39,7 @@ export const operator = {
     noneOfThese: 'No check has this result',
     list: 'Checks',
     open: (page: string) => `Open ${page}`,
+    see: (setting: string) => `See ${setting}`,
     commandOf: 'command',
   },
   certificates: {
@@ -127,6 +128,15 @@ export const operator = {
     emptyValue: 'empty',
     default: 'Default',
     emptyTitle: 'No setting matches',
+    toChange: 'To change it',
+    change: {
+      environment: 'Write it into the environment, and restart Mailstead.',
+      file: 'Write it into config/mailstead.json, and restart Mailstead.',
+      console: 'Choose it with this command, and restart Mailstead.',
+      default: 'Write it into config/mailstead.json or the environment, and restart Mailstead.',
+    },
+    line: 'line',
+    command: 'command',
     how: 'Settings are read from the environment, then from the settings file. Restart Mailstead after a change.',
   },
   machine: {
