@@ -2,7 +2,7 @@
 
 import { uptime } from 'node:os'
 
-/** A timer that can be cancelled. */
+/** A timer that can be canceled. */
 export interface Timer {
   cancel(): void
 }

@@ -96,7 +96,7 @@ function read(bytes: Buffer, id: number, question: Question): DnsReply | null {
   }
 }
 
-/** Runs `begin` until it answers, times out or is cancelled; `end` then always releases the socket. */
+/** Runs `begin` until it answers, times out or is canceled; `end` then always releases the socket. */
 function attempt<T>(
   question: Question,
   options: DnsQueryOptions,

@@ -94,5 +94,5 @@ export class Extractor {
 }
 
 function cancelled(cause?: unknown): ProductError {
-  return new ProductError('service_unavailable', 'The request was cancelled.', { cause })
+  return new ProductError('service_unavailable', 'The request was canceled.', { cause })
 }

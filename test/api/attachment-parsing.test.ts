@@ -170,7 +170,7 @@ test('the files of one team keep no other team waiting, and files of clients tha
   gone.abort()
   assert.deepEqual(await other, { status: 'unsupported' })
   await Promise.all(flood)
-  await assert.rejects(left, { code: 'service_unavailable', message: 'The request was cancelled.' })
+  await assert.rejects(left, { code: 'service_unavailable', message: 'The request was canceled.' })
   assert.deepEqual(order.slice(0, 3).toSorted(), ['flood', 'flood', 'office'])
   assert.equal(order.length, FILES_EACH, 'without the one that was left')
   await extractor.close()

@@ -17,7 +17,7 @@ import { loadContent } from './stored-content.ts'
 const BODY_LIMIT = 67_108_864
 
 const AcceptedEmail = record('AcceptedEmail', 'An accepted message.', {
-  message_id: { ...Id('email'), description: 'Id in the delivery log, in events, and for cancelling.' },
+  message_id: { ...Id('email'), description: 'Id in the delivery log, in events, and for canceling.' },
   status: Words(
     ['scheduled', 'queued', 'failed'],
     '`failed`: every recipient is suppressed; the delivery log has the reason.',

@@ -87,6 +87,6 @@ export class Cancelling {
       folders: { set: [drafts.id] },
       keywords: { add: ['$draft'] },
     })
-    store.edit.drafts.keepCancelled(tx, account, messageId)
+    store.edit.drafts.keepCanceled(tx, account, messageId)
   }
 }

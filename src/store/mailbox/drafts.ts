@@ -208,7 +208,7 @@ export class Drafts {
   }
 
   /**
-   * Removes a draft that was accepted for sending. Until `until` (ms) its row stays with the copy in Sent: if the submission is cancelled,
+   * Removes a draft that was accepted for sending. Until `until` (ms) its row stays with the copy in Sent: if the submission is canceled,
    * that copy moves to Drafts, and the draft is there again.
    */
   removeSent(tx: Tx, account: Account, { n, messageId }: StoredDraft, copyId: string | null, until: number): void {
@@ -220,8 +220,8 @@ export class Drafts {
     this.#deps.edits.deleteIn(tx, account, [messageId])
   }
 
-  /** Keeps the draft of a message whose submission was cancelled. */
-  keepCancelled(tx: Tx, account: Account, messageId: string): void {
+  /** Keeps the draft of a message whose submission was canceled. */
+  keepCanceled(tx: Tx, account: Account, messageId: string): void {
     tx.run('UPDATE drafts SET sent_until = NULL, revision = revision + 1 WHERE message_id = ? AND account = ?', [
       ...[messageId, account.n],
     ])

@@ -78,7 +78,7 @@ export class SentLinks {
 
   #replace(tx: Tx, account: Account, copy: string, by: string): void {
     const { folders, edits, drafts } = this.#deps
-    // A submission that is cancelled later gives back its draft.
+    // A submission that is canceled later gives back its draft.
     drafts.moveTo(tx, account, copy, by)
     edits.removeFromFolder(tx, account, folders.byRole(account.n, 'sent', tx).id, [copy], false)
   }

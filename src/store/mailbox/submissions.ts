@@ -119,7 +119,7 @@ export class Submissions {
     changes.record(tx, row.account, seq, [change], now)
   }
 
-  /** The newest submissions with a Message-ID, without those that were cancelled. @param since ms */
+  /** The newest submissions with a Message-ID, without those that were canceled. @param since ms */
   withMessageId(
     reader: Reader,
     account: Account,
@@ -198,7 +198,7 @@ export class Submissions {
     return pageOf(stored, limit, ({ createdAt, n }) => [createdAt, n], submissionOf)
   }
 
-  /** Marks a submission as cancelled. @returns false if it was already */
+  /** Marks a submission as canceled. @returns false if it was already */
   cancel(tx: Tx, account: Account, id: string): boolean {
     const now = this.#deps.clock.now()
     const { changes } = tx.run(
