@@ -94,6 +94,7 @@ async function run(command: Command, { values, operands }: Arguments, io: Io): P
     all: (option) => (values[option] ?? []) as readonly string[],
     has: (option) => values[option] === true,
     json: values.json === true,
+    variable: (name) => io.env[name],
     print,
     note: io.err,
     input: io.input ?? (() => NO_INPUT),

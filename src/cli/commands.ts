@@ -46,6 +46,7 @@ import {
   mailboxRestore,
   mailboxSuspend,
 } from './commands/mailboxes.ts'
+import { mcp } from './commands/mcp.ts'
 import { memberRemove, memberRole } from './commands/member-change.ts'
 import { operatorGrant, operatorList, operatorWithdraw } from './commands/operator-grant.ts'
 import { operatorKey, operatorRevoke } from './commands/operator-key.ts'
@@ -176,7 +177,7 @@ export const GROUPS: readonly CommandGroup[] = [
   },
   {
     title: 'Agents',
-    commands: [agentList, agentLimit, agentRevoke, agentRevokeAll, agentRegistration, agentRotateKey],
+    commands: [agentList, agentLimit, agentRevoke, agentRevokeAll, agentRegistration, agentRotateKey, mcp],
   },
 ]
 

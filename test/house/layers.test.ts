@@ -15,6 +15,7 @@ const LAYERS = new Map([
   ['imap', 14],
   ['submission', 14],
   ['managesieve', 14],
+  ['mcp', 14],
   ['jobs', 14],
   ['http', 13],
   ['context.ts', 12],

@@ -30,6 +30,8 @@ export interface Call {
   /** Whether a switch was given. */
   has(option: string): boolean
   json: boolean
+  /** A variable of the environment that is no setting, such as a key of this call alone. */
+  variable(name: string): string | undefined
   /** Prints output before the end, for a command that continues. */
   print(output: CommandOutput): void
   /** Prints a line on standard error, for the person at a terminal. */
