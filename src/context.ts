@@ -187,8 +187,9 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const own = { db, clock: trusted, log, vault, config, ...homes, mailer: outbound.mail }
   const people = new People({ ...own, links, outsideAccounts: sync.accounts })
   const agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
-  const administration = openAdministration({ ...deps, outbound, agents, people, sync })
   const certificates = new AcmeCertificates({ ...deps, domainNames: () => servedNames(db.read) })
+  const mailCertificate = async () => (certificates.pairs().host ?? (await base.folder.readTls())).cert
+  const administration = openAdministration({ ...deps, outbound, agents, people, sync, mailCertificate })
   const maintenance = openMaintenance({ ...deps, certificates, outbound, sync, folder: base.folder, eventDispatch })
   const received = new ReceivedEvents(db)
   const events = new Events(db)

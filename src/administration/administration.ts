@@ -3,6 +3,7 @@
 import { type DomainDeps, DomainVerification } from './domains.ts'
 import { ForwardAdministration, type ForwardDeps } from './forwards.ts'
 import { MailboxAdministration, type MailboxDeps } from './mailboxes.ts'
+import { MtaStsAdministration, type MtaStsDeps } from './mta-sts.ts'
 import { type OutsideAccountDeps, OutsideAccounts } from './outside-accounts.ts'
 
 export interface Administration {
@@ -14,14 +15,19 @@ export interface Administration {
   outsideAccounts: OutsideAccounts
   /** Verifies domains. */
   domains: DomainVerification
+  /** The MTA-STS policies of domains. */
+  mtaSts: MtaStsAdministration
 }
 
-export function openAdministration(deps: MailboxDeps & DomainDeps & ForwardDeps & OutsideAccountDeps): Administration {
+export function openAdministration(
+  deps: MailboxDeps & DomainDeps & ForwardDeps & OutsideAccountDeps & MtaStsDeps,
+): Administration {
   const mailboxes = new MailboxAdministration(deps)
   return {
     mailboxes,
     outsideAccounts: new OutsideAccounts(deps, mailboxes),
     forwards: new ForwardAdministration(deps),
     domains: new DomainVerification(deps),
+    mtaSts: new MtaStsAdministration(deps),
   }
 }

@@ -50,6 +50,7 @@ import { mailboxVacation } from './management/mailbox-vacation.ts'
 import { mailboxes } from './management/mailboxes.ts'
 import { memberAccess } from './management/member-access.ts'
 import { memberCredentials } from './management/member-credentials.ts'
+import { mtaSts } from './management/mta-sts.ts'
 import { providerActions } from './management/provider-actions.ts'
 import { providerOauth } from './management/provider-oauth.ts'
 import { providers } from './management/providers.ts'
@@ -91,6 +92,7 @@ const management = [
   ...domains,
   ...domainFilters,
   ...domainKeys,
+  ...mtaSts,
   ...mailboxes,
   ...deletedMailboxes,
   ...mailboxFilters,

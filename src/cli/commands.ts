@@ -23,6 +23,7 @@ import { clockAccept } from './commands/clock-accept.ts'
 import { groupCreate, groupDelete, groupList, groupShow, groupUpdate } from './commands/delivery-groups.ts'
 import { doctor } from './commands/doctor.ts'
 import { domainAdd } from './commands/domain-add.ts'
+import { domainMtaSts } from './commands/domain-mta-sts.ts'
 import { domainOwn } from './commands/domain-own.ts'
 import { domainRotateKey } from './commands/domain-rotate-key.ts'
 import { domainVerify } from './commands/domain-verify.ts'
@@ -132,7 +133,7 @@ export const GROUPS: readonly CommandGroup[] = [
   {
     title: 'Domains and mailboxes',
     commands: [
-      ...[domainList, domainShow, domainAdd, domainVerify, domainOwn, domainRotateKey],
+      ...[domainList, domainShow, domainAdd, domainVerify, domainOwn, domainRotateKey, domainMtaSts],
       ...[mailboxList, mailboxCreate, mailboxKey, mailboxAlias, mailboxAliases, mailboxRemoveAlias],
       ...[appPasswordList, appPasswordCreate, appPasswordRevoke, mailboxSettings, mailboxSignIns],
       ...[forwardList, forwardAdd, forwardRemove],

@@ -12,6 +12,7 @@ import { forwardPages } from './forwards.ts'
 import { invitePages } from './invites.ts'
 import { mailSetupRoutes } from './mail-setup.ts'
 import { memberPages } from './members.ts'
+import { mtaStsPolicy } from './mta-sts.ts'
 import { oauthCallbackPages } from './oauth-callback.ts'
 import { ownerPages } from './owner-agents.ts'
 import { sesHook } from './ses-hook.ts'
@@ -37,6 +38,7 @@ export const webRoutes: readonly Route[] = [
   ...forwardPages,
   ...ownerPages,
   acmeChallenge,
+  mtaStsPolicy,
   ...autoconfigRoutes,
   ...autodiscoverRoutes,
   ...mailSetupRoutes,

@@ -293,6 +293,7 @@ test('a domain shows its records', () => {
     createdAt: TIME,
     checkedAt: null,
     areChecksOk: null,
+    mtaStsMode: 'testing',
     records: {
       mx: [{ priority: 10, target: 'mx.example' }],
       spf: record,
@@ -300,6 +301,7 @@ test('a domain shows its records', () => {
       dkim: [record],
       verification: record,
       client: [{ name: '_imap._tcp.shop.example', type: 'SRV', value: '0 0 0 .' }],
+      tls: [{ name: 'mta-sts.shop.example', type: 'CNAME', value: 'mail.example' }],
     },
     removable: [record],
   })

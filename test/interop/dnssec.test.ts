@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { keyDigestOf } from '../../src/acme/issued-chain.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { openResolver } from '../../src/base/resolver.ts'
-import { keyDigestOf } from '../../src/acme/issued-chain.ts'
 import { openDirect } from '../../src/outbound/transports/direct/direct.ts'
 import { carrierConfig, handover, shortOutcomes, wordsOf } from '../support/carriers.ts'
 import { dnssecMissing, startValidator, type Validator } from '../support/dnssec.ts'
@@ -26,7 +26,11 @@ const lines = (port: number, digest: string) => [
 
 async function sent(server: MailServer, dns: string, domain: string, isTrusted: boolean) {
   const resolver = openResolver({ servers: [dns], clock: systemClock, isTrusted })
-  const direct = openDirect({ clock: systemClock, config: carrierConfig({ DIRECT_PORT: String(server.port) }), resolver })
+  const direct = openDirect({
+    clock: systemClock,
+    config: carrierConfig({ DIRECT_PORT: String(server.port) }),
+    resolver,
+  })
   const handed = await direct.hand(handover({ recipients: [`bob@${domain}`] }))
   await direct.close()
   await resolver.close()

@@ -62,7 +62,8 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
   const openAgain = () => openDirectory({ db, clock, vault, resolver, config, newDkimPair: suppliedDkimPair })
   const directory = openAgain()
   const administration = openAdministration({
-    ...{ db, config, directory, log: openLog('silent') },
+    ...{ db, clock, config, resolver, directory, log: openLog('silent') },
+    mailCertificate: async () => '',
     store: {
       accounts: { byMailbox: () => undefined },
       read: { folders: { byId: () => undefined } },

@@ -17,15 +17,19 @@ export interface IssuedCertificate {
   key: string
 }
 
-/** Makes an authority and a certificate of it for `localhost`, all in `folder`. */
-export async function issueCertificate(folder: string): Promise<IssuedCertificate> {
+/** Makes an authority and a certificate of it, all in `folder`. @param hosts names it is for */
+export async function issueCertificate(
+  folder: string,
+  hosts: readonly string[] = [TLS_HOST],
+): Promise<IssuedCertificate> {
   const file = (name: string) => join(folder, name)
   const [authority, cert, key] = [file('authority.pem'), file('server.pem'), file('server.key')]
   const own = ['-keyout', file('authority.key'), '-out', authority, '-subj', '/CN=Authority of the test', '-days', '30']
   const usage = ['-addext', 'keyUsage=critical,keyCertSign,cRLSign']
   await run('openssl', ['req', '-x509', ...KEY, ...own, ...usage])
   await run('openssl', ['req', '-new', ...KEY, '-keyout', key, '-out', file('request.pem'), '-subj', `/CN=${TLS_HOST}`])
-  const names = `subjectAltName=DNS:${TLS_HOST},IP:127.0.0.1\nextendedKeyUsage=serverAuth\nbasicConstraints=CA:FALSE\n`
+  const subjects = hosts.map((host) => `DNS:${host}`).join(',')
+  const names = `subjectAltName=${subjects},IP:127.0.0.1\nextendedKeyUsage=serverAuth\nbasicConstraints=CA:FALSE\n`
   await writeFile(file('extensions'), names)
   const signer = ['-CA', authority, '-CAkey', file('authority.key'), '-CAcreateserial', '-days', '30']
   await run('openssl', [

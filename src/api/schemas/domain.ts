@@ -9,6 +9,7 @@ import type { Domain } from '../../directory/domains/domains.ts'
 import { ASKED_MAX } from '../../directory/names/dns-lookup.ts'
 import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
+import { STS_MODES } from '../../tls-policy/sts.ts'
 import { record } from './record.ts'
 import { isoTimeOrNull, TimeOf, TimeOrNull } from './time.ts'
 
@@ -35,6 +36,17 @@ const ClientRecordJson = record('ClientDnsRecord', 'A record by which mail progr
   }),
 })
 
+const TlsRecordJson = record('TlsDnsRecord', 'A record by which others find the MTA-STS policy, or report about TLS.', {
+  name: Type.String(),
+  type: Words(['TXT', 'CNAME']),
+  value: Type.String(),
+})
+
+export const MtaStsMode = Words(
+  [...STS_MODES],
+  '`testing`: others report what they would not deliver. `enforce`: they deliver only with a valid certificate. `none`: as without a policy.',
+)
+
 const DnsRecords = record(
   'DnsRecords',
   'DNS records for the owner of the domain to publish; `verification` alone determines `verification_status`.',
@@ -46,6 +58,9 @@ const DnsRecords = record(
     verification: DnsRecord,
     client: Type.Array(ClientRecordJson, {
       description: 'For mail programs: recommended, not required. Empty when no protocol for them is served.',
+    }),
+    tls: Type.Array(TlsRecordJson, {
+      description: 'MTA-STS and TLS reports: recommended, not required. Empty when APP_ORIGIN is no https origin.',
     }),
   },
 )
@@ -67,6 +82,7 @@ export const DomainJson = record(
       }),
     ),
     checked_at: TimeOrNull('When DNS was last checked; null before the first check.'),
+    mta_sts_mode: MtaStsMode,
     dns_records: DnsRecords,
   },
   {
@@ -78,6 +94,7 @@ export const DomainJson = record(
     created_at: '2030-01-02T03:04:05.000Z',
     checks_ok: true,
     checked_at: '2030-01-02T03:04:05.000Z',
+    mta_sts_mode: 'testing',
     dns_records: {
       mx: [{ priority: 10, target: 'mail.example' }],
       spf: { name: 'shop.example', value: 'v=spf1 include:_spf.mail.example ~all' },
@@ -88,6 +105,7 @@ export const DomainJson = record(
         value: 'mail-verification=0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p',
       },
       client: [{ name: '_imaps._tcp.shop.example', type: 'SRV', value: '0 1 993 mail.example' }],
+      tls: [{ name: '_mta-sts.shop.example', type: 'TXT', value: 'v=STSv1; id=5d3c7f0a1b2c3d4e5f607182' }],
     },
   },
 )
@@ -144,13 +162,14 @@ export type DomainVerificationJson = Static<typeof DomainVerificationJson>
 export const presentDomain = presenterOf<Domain>()(DomainJson, {
   domain: 'name',
   checks_ok: 'areChecksOk',
-  dns_records: ({ records: { mx, spf, dmarc, dkim, verification, client } }) => ({
+  dns_records: ({ records: { mx, spf, dmarc, dkim, verification, client, tls } }) => ({
     mx: mx.map(({ priority, target }) => ({ priority, target })),
     spf: presentRecord(spf),
     dmarc: presentRecord(dmarc),
     dkim: dkim.map(presentRecord),
     verification: presentRecord(verification),
     client: client.map(({ name, type, value }) => ({ name, type, value })),
+    tls: tls.map(({ name, type, value }) => ({ name, type, value })),
   }),
 })
 

@@ -3,7 +3,7 @@
 import { presentDomain } from '../../api/schemas/domain.ts'
 import type { Domain } from '../../directory/domains/domains.ts'
 import { type Command, TEAM_OPTION } from '../frame/command.ts'
-import { clientRows, recordRows } from '../frame/domain-records.ts'
+import { clientRows, recordRows, tlsRows } from '../frame/domain-records.ts'
 import { table } from '../frame/table.ts'
 import { chooseTeam } from '../frame/team-choice.ts'
 
@@ -29,12 +29,12 @@ function linesOf(domain: Domain): string[] {
     '',
     ...table(recordRows(domain)),
     '',
-    ...forPrograms(domain),
+    ...recommended('By these, mail programs find their settings (recommended):', clientRows(domain)),
+    ...recommended('By these, others protect mail on its way here (recommended):', tlsRows(domain)),
     `Mailstead checks them regularly. To check now: mailstead domain verify ${domain.name}`,
   ]
 }
 
-function forPrograms(domain: Domain): string[] {
-  const rows = clientRows(domain)
-  return rows.length === 0 ? [] : ['By these, mail programs find their settings (recommended):', '', ...table(rows), '']
+function recommended(title: string, rows: string[][]): string[] {
+  return rows.length === 0 ? [] : [title, '', ...table(rows), '']
 }

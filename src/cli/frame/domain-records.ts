@@ -13,3 +13,8 @@ export function recordRows({ name, records }: Domain): string[][] {
 export function clientRows({ records }: Domain): string[][] {
   return records.client.map(({ name, type, value }) => [`  ${name}`, type, value])
 }
+
+/** MTA-STS and TLS reports: recommended, not required. */
+export function tlsRows({ records }: Domain): string[][] {
+  return records.tls.map(({ name, type, value }) => [`  ${name}`, type, value])
+}

@@ -67,6 +67,7 @@ import { spamLearning } from './0064-spam-learning.ts'
 import { tlsPolicies } from './0065-tls-policies.ts'
 import { spamFeatureSets } from './0066-spam-feature-sets.ts'
 import { undoRecords } from './0067-undo-records.ts'
+import { mtaStsModes } from './0068-mta-sts-modes.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -140,5 +141,6 @@ export const mailMigrations = [
   tlsPolicies,
   spamFeatureSets,
   undoRecords,
+  mtaStsModes,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

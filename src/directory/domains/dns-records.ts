@@ -1,7 +1,9 @@
 // The DNS records that the owner of a domain has to publish (docs/design/directory.md §5.2).
 
 import type { Config } from '../../config/config.ts'
+import type { StsMode } from '../../tls-policy/sts.ts'
 import { type ClientRecord, clientRecords } from '../names/client-records.ts'
+import { type TlsRecord, tlsRecords } from './tls-records.ts'
 
 /** A TXT record, or a CNAME when the value is a host name. */
 export interface DnsRecord {
@@ -17,6 +19,8 @@ export interface DnsRecords {
   verification: DnsRecord
   /** For mail programs: recommended, not required. */
   client: ClientRecord[]
+  /** MTA-STS and TLS reports: recommended, not required. */
+  tls: TlsRecord[]
 }
 
 /** The values that the records of a domain are built from. */
@@ -26,6 +30,7 @@ export interface DnsRecordInput {
   dkim: DnsRecord[]
   /** DKIM tokens of Amazon SES; null while the domain does not send through it. */
   sesTokens: readonly string[] | null
+  mtaStsMode: StsMode
 }
 
 const MX_PRIORITY = 10
@@ -42,6 +47,7 @@ export function dnsRecords(domain: DnsRecordInput, config: Config): DnsRecords {
     dkim: [...domain.dkim, ...(domain.sesTokens ?? []).map((token) => sesRecord(token, domain.name))],
     verification: { name: `_mail-verify.${domain.name}`, value: `mail-verification=${domain.token}` },
     client: clientRecords(domain.name, config),
+    tls: tlsRecords(domain.name, domain.mtaStsMode, config),
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Config } from '../../config/config.ts'
 import type { Row } from '../../db/db.ts'
 import type { PageKey } from '../../db/page.ts'
+import type { StsMode } from '../../tls-policy/sts.ts'
 import { isReserved } from '../names/domain-name.ts'
 import type { CheckChange, DatedCheck } from './check-changes.ts'
 import { type DkimKey, isSuperseded, keyRecord } from './dkim-keys.ts'
@@ -27,6 +28,8 @@ export interface Domain extends DomainStatus {
   checkedAt: number | null
   /** Whether every record was found then; null before the first check, and for a reserved name with nothing in DNS. */
   areChecksOk: boolean | null
+  /** What its MTA-STS policy asks for. */
+  mtaStsMode: StsMode
   /** Includes keys in use, new keys, and retired keys that messages in transit may need. */
   records: DnsRecords
   /** Records of replaced keys that are no longer needed. */
@@ -87,6 +90,7 @@ export function changesOf(row: Row): CheckChange[] {
 export function presentDomain(row: Row, { keys, config, now }: DomainView): Domain {
   const status = domainStatusOf(row)
   const { name } = status
+  const mtaStsMode = row.mta_sts_mode as StsMode
   const records = (needed: boolean) =>
     keys.filter((key) => isSuperseded(key, now) !== needed).map((key) => keyRecord(key, name))
   return {
@@ -95,8 +99,9 @@ export function presentDomain(row: Row, { keys, config, now }: DomainView): Doma
     createdAt: row.created_at as number,
     checkedAt: (row.checked_at as number | null | undefined) ?? null,
     areChecksOk: typeof row.checks !== 'string' ? null : areOk(checksOf(row), name),
+    mtaStsMode,
     records: dnsRecords(
-      { name, token: row.verification_token as string, dkim: records(true), sesTokens: sesTokensOf(row) },
+      { name, token: row.verification_token as string, dkim: records(true), sesTokens: sesTokensOf(row), mtaStsMode },
       config,
     ),
     removable: records(false),

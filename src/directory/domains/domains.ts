@@ -10,6 +10,7 @@ import { type Page, pageOf } from '../../db/page.ts'
 import { RowCache } from '../../db/row-cache.ts'
 import { Where } from '../../db/sql-text.ts'
 import { domainOf } from '../../mime/address.ts'
+import type { StsMode } from '../../tls-policy/sts.ts'
 import { SYSTEM_TEAM_ID, teamSuspendedAt } from '../keys/teams.ts'
 import { type ClientRecordCheck, checkClientRecords } from '../names/client-records.ts'
 import { checkDomainName, domainName, isReserved } from '../names/domain-name.ts'
@@ -208,6 +209,23 @@ export class Domains {
       this.#verifier.recheckSoon(tx, row)
       return this.#present(tx, row)
     })
+  }
+
+  /** @throws ProductError not_found */
+  async setMtaStsMode(teamId: string, id: string, mode: StsMode, check?: Check): Promise<Domain> {
+    return this.#deps.db.write((tx) => {
+      const row = this.#row(tx, teamId, id)
+      if (row === undefined) throw notFound('domain')
+      check?.(this.#present(tx, row))
+      tx.run('UPDATE domains SET mta_sts_mode = ? WHERE id = ?', [mode, id])
+      return this.#present(tx, { ...row, mta_sts_mode: mode })
+    })
+  }
+
+  /** Of the domain that receives for a name; undefined without one. */
+  mtaStsModeOf(name: string): StsMode | undefined {
+    const sql = 'SELECT mta_sts_mode AS mode FROM domains WHERE name = ? AND receives = 1'
+    return this.#deps.db.read.get<{ mode: StsMode }>(sql, [name])?.mode
   }
 
   /** The DKIM keys of a domain, the oldest first; undefined for a domain of another team. */

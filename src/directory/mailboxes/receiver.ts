@@ -4,6 +4,7 @@ import { DAY_MS } from '../../base/durations.ts'
 import { baseLocal } from '../../mime/local-part.ts'
 import type { ReceivingDomain } from '../domains/domain-record.ts'
 import type { Domains } from '../domains/domains.ts'
+import { TLS_REPORTS_TO } from '../domains/tls-records.ts'
 import type { Mailbox } from './mailbox-record.ts'
 
 /** The mailbox of a recipient address, or why there is none. */
@@ -33,8 +34,8 @@ interface ReceiverDeps {
 export const SUSPENDED_DEFER_MS = 7 * DAY_MS
 // RFC 2142 §4-5, RFC 5321 §4.5.1: these must be deliverable at every domain.
 const ROLE_NAMES = ['postmaster', 'abuse']
-// The DMARC records of domains name dmarc@ at the appliance as report address (docs/design/directory.md §5.2).
-const OPERATOR_NAMES = [...ROLE_NAMES, 'dmarc']
+// The records of domains name dmarc@ and tlsrpt@ at the appliance as report addresses (docs/design/directory.md §5.2).
+const OPERATOR_NAMES = [...ROLE_NAMES, 'dmarc', TLS_REPORTS_TO]
 
 /**
  * Resolves `localPart` at `domain`: two reads by index, more only for aliases and role names.

@@ -141,6 +141,17 @@ describe('the way of a new appliance', () => {
     delete dns.zone[proof[1]!]
   })
 
+  it('shows the MTA-STS mode of a domain, and enforces nothing that would keep mail from arriving', async () => {
+    await json('setup')
+    await json('domain', 'add', 'sts.test')
+    const { out } = await mailstead('domain', 'mta-sts', 'sts.test')
+    assert.equal(out[0], 'The MTA-STS policy of sts.test is in mode testing.')
+    assert.match(out.join('\n'), /^missing +mx +sts\.test has no MX record\.$/m)
+    await refused(['domain', 'mta-sts', 'sts.test', '--mode', 'enforce'], 'sts.test has no MX record.')
+    await refused(['domain', 'mta-sts', 'sts.test', '--mode', 'soon'], 'testing')
+    assert.equal((await json('domain', 'mta-sts', 'sts.test', '--mode', 'none')).mode, 'none')
+  })
+
   it('replaces the key a domain signs with, and tells what to put into DNS and what to take out', async () => {
     await json('setup')
     const added = await json('domain', 'add', 'keys.example.org')

@@ -73,5 +73,8 @@ export function zoneFile(domain: Domain): string {
   const client = domain.dns_records.client.map(({ name, type, value }) =>
     zoneLine(name, domain.domain, type, value.endsWith('.') ? value : `${value}.`),
   )
-  return `$ORIGIN ${domain.domain}.\n${[...lines, ...client].join('\n')}\n`
+  const tls = domain.dns_records.tls.map(({ name, type, value }) =>
+    zoneLine(name, domain.domain, type, type === 'TXT' ? quotedText(value) : `${value}.`),
+  )
+  return `$ORIGIN ${domain.domain}.\n${[...lines, ...client, ...tls].join('\n')}\n`
 }
