@@ -27,6 +27,7 @@ import type { Config } from './config/config.ts'
 import { type DataFolder, openDataFolder } from './config/data-folder.ts'
 import type { Db, Reader } from './db/db.ts'
 import { DbThreads } from './db/threads.ts'
+import { DmarcReports } from './deliverability/dmarc-reports.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
 import type { NewDkimPair } from './directory/domains/dkim-keys.ts'
 import { verifiedNames } from './directory/domains/domains-verification.ts'
@@ -113,6 +114,8 @@ export interface Context {
   outbound: Outbound
   /** Outside accounts. */
   sync: Sync
+  /** What receivers report about domains here. */
+  dmarcReports: DmarcReports
   /** Threads that authenticate and parse arriving mail. */
   inspector: Inspector
   /** Separates the new text of a message from quotes and signatures. */
@@ -227,6 +230,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
       store,
       outbound,
       sync,
+      dmarcReports: new DmarcReports(deps),
     },
     ...{ access, certificate, certificates, metrics: new MetricSources(), memory: new MemoryShares(clock) },
     events,

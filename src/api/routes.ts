@@ -34,6 +34,7 @@ import { billing } from './management/billing.ts'
 import { deletedMailboxes } from './management/deleted-mailboxes.ts'
 import { deliveryActions } from './management/delivery-actions.ts'
 import { deliveryGroups } from './management/delivery-groups.ts'
+import { dmarc } from './management/dmarc.ts'
 import { domainKeys } from './management/domain-keys.ts'
 import { domains } from './management/domains.ts'
 import { emailLogs } from './management/email-logs.ts'
@@ -93,6 +94,7 @@ const management = [
   ...domainFilters,
   ...domainKeys,
   ...mtaSts,
+  ...dmarc,
   ...mailboxes,
   ...deletedMailboxes,
   ...mailboxFilters,

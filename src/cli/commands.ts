@@ -25,6 +25,7 @@ import { doctor } from './commands/doctor.ts'
 import { domainAdd } from './commands/domain-add.ts'
 import { domainMtaSts } from './commands/domain-mta-sts.ts'
 import { domainOwn } from './commands/domain-own.ts'
+import { domainReports } from './commands/domain-reports.ts'
 import { domainRotateKey } from './commands/domain-rotate-key.ts'
 import { domainVerify } from './commands/domain-verify.ts'
 import { domainList, domainShow } from './commands/domains.ts'
@@ -133,7 +134,7 @@ export const GROUPS: readonly CommandGroup[] = [
   {
     title: 'Domains and mailboxes',
     commands: [
-      ...[domainList, domainShow, domainAdd, domainVerify, domainOwn, domainRotateKey, domainMtaSts],
+      ...[domainList, domainShow, domainAdd, domainVerify, domainOwn, domainRotateKey, domainMtaSts, domainReports],
       ...[mailboxList, mailboxCreate, mailboxKey, mailboxAlias, mailboxAliases, mailboxRemoveAlias],
       ...[appPasswordList, appPasswordCreate, appPasswordRevoke, mailboxSettings, mailboxSignIns],
       ...[forwardList, forwardAdd, forwardRemove],

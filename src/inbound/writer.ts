@@ -142,6 +142,9 @@ export class InboundWriter {
             target: filedTarget,
           })
         }
+        const to = recipients.map(({ rcptTo }) => rcptTo)
+        const { hash, sizeBytes, verdict } = inspection
+        app.dmarcReports.note(tx, { hash, sizeBytes, verdict, recipients: to })
         app.outbound.vacationReplies.note(tx, copies)
         app.outbound.notifications.note(tx, copies)
         return 'stored'

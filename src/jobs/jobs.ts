@@ -3,6 +3,7 @@
 import { agentInboxes, agentSweep } from './agents.ts'
 import { consumption } from './consumption.ts'
 import { contentNames } from './content-names.ts'
+import { dmarcReports, dmarcRetention } from './dmarc-reports.ts'
 import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
 import { mailCountRetention, mailCountRollUp } from './mail-counts.ts'
@@ -36,6 +37,7 @@ import { trashRetention } from './trash-retention.ts'
 export const jobs: readonly Job[] = [
   agentInboxes,
   domainChecks,
+  dmarcReports,
   agentSweep,
   consumption,
   mailCountRollUp,
@@ -51,6 +53,7 @@ export const jobs: readonly Job[] = [
   eventRetention,
   changeRetention,
   mailCountRetention,
+  dmarcRetention,
   uploadExpiry,
   undoExpiry,
   oauthStateExpiry,

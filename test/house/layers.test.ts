@@ -25,6 +25,7 @@ const LAYERS = new Map([
   ['agents', 10],
   ['people', 9],
   ['sync', 9],
+  ['deliverability', 9],
   ['outbound', 8],
   ['store', 7],
   ['certificates', 7],

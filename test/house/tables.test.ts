@@ -9,7 +9,18 @@ import { Table } from '../../src/db/table.ts'
 import { ROOT, type Source, sources } from '../support/source.ts'
 
 /** Rooms that may hold SQL (docs/design/structure.md §1, rule 3). */
-const SQL_ROOMS = ['db', 'directory', 'events', 'store', 'outbound', 'agents', 'people', 'sync', 'certificates']
+const SQL_ROOMS = [
+  'db',
+  'directory',
+  'events',
+  'store',
+  'outbound',
+  'agents',
+  'people',
+  'sync',
+  'certificates',
+  'deliverability',
+]
 
 /** Folders of messages and threads by what is done with them: entries and counts, lists, and messages or threads themselves. */
 const MESSAGES = ['src/store/entries/', 'src/store/lists/', 'src/store/messages/']
@@ -128,6 +139,9 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['queue', 'src/outbound/queue/queue.ts'],
   ['suppressions', 'src/outbound/queue/suppressions.ts'],
   ['tls_policies', 'src/outbound/tls/'],
+  ['report_intake', 'src/deliverability/'],
+  ['dmarc_reports', 'src/deliverability/'],
+  ['dmarc_rows', 'src/deliverability/'],
   ['billing_accounts', 'src/outbound/billing/'],
   ['billing_transactions', 'src/outbound/billing/'],
   ['billing_meters', 'src/outbound/billing/'],

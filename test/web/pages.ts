@@ -7,6 +7,7 @@ export const CONSOLE_PAGES = [
   '/console/{team}/domains/{domain}',
   '/console/{team}/domains/{domain}/filters',
   '/console/{team}/domains/{domain}/keys',
+  '/console/{team}/domains/{domain}/senders',
   '/console/{team}/domains/{domain}/settings',
   '/console/{team}/mailboxes',
   '/console/{team}/mailboxes/{mailbox}',

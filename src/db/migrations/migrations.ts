@@ -68,6 +68,7 @@ import { tlsPolicies } from './0065-tls-policies.ts'
 import { spamFeatureSets } from './0066-spam-feature-sets.ts'
 import { undoRecords } from './0067-undo-records.ts'
 import { mtaStsModes } from './0068-mta-sts-modes.ts'
+import { dmarcReports } from './0069-dmarc-reports.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -142,5 +143,6 @@ export const mailMigrations = [
   spamFeatureSets,
   undoRecords,
   mtaStsModes,
+  dmarcReports,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

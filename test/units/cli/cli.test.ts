@@ -152,6 +152,13 @@ describe('the way of a new appliance', () => {
     assert.equal((await json('domain', 'mta-sts', 'sts.test', '--mode', 'none')).mode, 'none')
   })
 
+  it('says when no receiver has reported about a domain', async () => {
+    await json('setup')
+    await json('domain', 'add', 'quiet.test')
+    const { out } = await mailstead('domain', 'reports', 'quiet.test')
+    assert.deepEqual(out, ['No report about quiet.test has come in 28 days.'])
+  })
+
   it('replaces the key a domain signs with, and tells what to put into DNS and what to take out', async () => {
     await json('setup')
     const added = await json('domain', 'add', 'keys.example.org')

@@ -25,6 +25,7 @@ import { senderFilters } from '../../words/en/filters.ts'
 import { useTeam } from '../team.ts'
 import { Changes } from './changes.tsx'
 import { DomainState } from './domain-state.tsx'
+import { Senders } from './senders.tsx'
 import { SigningKeys } from './signing-keys.tsx'
 import { WhoAnswered } from './who-answered.tsx'
 
@@ -80,12 +81,14 @@ function OpenDomain({ domain, tab }: { domain: DomainRecord; tab: TabName }) {
         { method: 'GET', path: `/domains/${domain.id}/checks` },
         { method: 'POST', path: `/domains/${domain.id}/verify` },
         ...(tab === 'keys' ? [{ method: 'GET', path: `/domains/${domain.id}/dkim` }] : []),
+        ...(tab === 'senders' ? [{ method: 'GET', path: `/domains/${domain.id}/dmarc-reports` }] : []),
       ]}
     >
       <Tabs label={domain.domain} tabs={tabs} current={tab} />
       {tab === 'records' && <Records domain={domain} live={live} />}
       {tab === 'filters' && <Filters domain={domain} />}
       {tab === 'keys' && <SigningKeys domain={domain} />}
+      {tab === 'senders' && <Senders domain={domain} />}
       {tab === 'mailboxes' && <DomainMailboxes domain={domain} />}
       {tab === 'settings' && <Settings domain={domain} />}
       {isZoneShown && <ZoneDialog domain={domain} onClose={() => setZoneShown(false)} />}

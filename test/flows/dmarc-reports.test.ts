@@ -1,0 +1,80 @@
+// A DMARC report arrives by SMTP, is read in the background, and shows its domain who sends in its name.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { MINUTE_MS } from '../../src/base/durations.ts'
+import { startAppliance } from '../support/appliance.ts'
+import { ManualClock } from '../support/clock.ts'
+import { SmtpClient } from '../support/smtp.ts'
+
+const NOW = Date.UTC(2030, 0, 2, 3, 4, 5)
+const clock = new ManualClock(NOW)
+const OWN = { TXT: ['v=spf1 ip4:127.0.0.1 -all'] }
+const appliance = await startAppliance({
+  clock,
+  env: { SPAM_JUNK_SCORE: '99', SPAM_REFUSE_SCORE: '99' },
+  zone: {
+    'big.test': OWN,
+    '_dmarc.big.test': { TXT: ['v=DMARC1; p=reject'] },
+    'other.test': OWN,
+    '_dmarc.other.test': { TXT: ['v=DMARC1; p=reject'] },
+    'plain.test': OWN,
+  },
+})
+after(() => appliance.close())
+const team = await appliance.team()
+const id = await team.domain('shop.test')
+await team.mailbox('boss@shop.test')
+
+const record = (ip: string, count: number, dkim: string, spf: string, disposition = 'none') =>
+  `<record><row><source_ip>${ip}</source_ip><count>${count}</count><policy_evaluated><disposition>${disposition}</disposition>` +
+  `<dkim>${dkim}</dkim><spf>${spf}</spf></policy_evaluated></row></record>`
+
+async function report(from: string, reportId: string, records: string, domain = 'shop.test') {
+  const day = Math.floor(NOW / 1000) - 10_000
+  const xml = `<feedback><report_metadata><org_name>Big</org_name><report_id>${reportId}</report_id><date_range><begin>${day}</begin>
+<end>${day + 3600}</end></date_range></report_metadata><policy_published><domain>${domain}</domain><p>none</p></policy_published>${records}</feedback>`
+  const lines = [
+    ...[`From: reports@${from}`, 'To: dmarc@mx.mailstead.test', `Subject: Report Domain: ${domain}`],
+    ...[`Message-ID: <${reportId}.${domain}@${from}>`, 'Date: Wed, 2 Jan 2030 03:00:00 +0000', 'MIME-Version: 1.0'],
+    ...['Content-Type: application/gzip; name="report.xml.gz"', 'Content-Transfer-Encoding: base64', ''],
+    ...[gzipSync(xml).toString('base64'), ''],
+  ]
+  await using client = await SmtpClient.greet(appliance.ports.smtp, from)
+  const sent = await client.mail({
+    from: `reports@${from}`,
+    to: 'dmarc@mx.mailstead.test',
+    content: lines.join('\r\n'),
+  })
+  assert.equal(sent.code, 250, sent.text)
+  clock.advance(2 * MINUTE_MS)
+  await appliance.settle()
+}
+
+const summary = async (key = team.key, of = id) => appliance.get(`/domains/${of}/dmarc-reports`, key)
+
+test('reports of authenticated reporters add up by source; copies and reports about others do not', async () => {
+  assert.deepEqual((await summary()).body.data, { days: 28, messages: 0, passed: 0, reporters: [], sources: [] })
+  const mixed =
+    record('192.0.2.1', 90, 'pass', 'pass') +
+    record('192.0.2.1', 8, 'pass', 'fail') +
+    record('198.51.100.9', 5, 'fail', 'fail', 'reject')
+  await report('big.test', 'one', mixed)
+  await report('big.test', 'one', record('192.0.2.1', 1_000_000, 'pass', 'pass'))
+  await report('other.test', 'one', record('2001:db8::1', 2, 'fail', 'pass'))
+  await report('plain.test', 'two', record('203.0.113.1', 1_000_000, 'pass', 'pass'))
+  await report('big.test', 'three', record('203.0.113.1', 1_000_000, 'pass', 'pass'), 'else.test')
+  const { data } = (await summary()).body
+  assert.deepEqual([data.messages, data.passed, data.reporters], [105, 100, ['big.test', 'other.test']])
+  assert.deepEqual(data.sources, [
+    { source_ip: '192.0.2.1', messages: 98, passed: 98, dkim: 98, spf: 90, stopped: 0 },
+    { source_ip: '198.51.100.9', messages: 5, passed: 0, dkim: 0, spf: 0, stopped: 5 },
+    { source_ip: '2001:db8::1', messages: 2, passed: 2, dkim: 0, spf: 2, stopped: 0 },
+  ])
+})
+
+test('the reports of a domain are those of its team', async () => {
+  const stranger = await appliance.team('Strangers')
+  assert.equal((await summary(stranger.key)).status, 404)
+})

@@ -1,0 +1,68 @@
+// Who sends in the name of a domain, by the DMARC reports of receivers.
+
+import { take } from '../../api/client.ts'
+import type { DmarcSource, DmarcSummary, Domain } from '../../api/types.ts'
+import { count, percent } from '../../base/numbers.ts'
+import { useQuery } from '../../live/query.ts'
+import { State } from '../../parts/marks.tsx'
+import { Section } from '../../parts/page.tsx'
+import { Empty, ErrorCard, Skeleton } from '../../parts/quiet.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { domains as words } from '../../words/en/domains.ts'
+import { useTeam } from '../team.ts'
+
+export function Senders({ domain }: { domain: Domain }) {
+  const team = useTeam()
+  const path = { domain_id: domain.id }
+  const query = useQuery([team.id, 'domains', domain.id, 'senders'], () =>
+    take(team.api.GET('/domains/{domain_id}/dmarc-reports', { params: { path } })),
+  )
+  if (query.error !== null) return <ErrorCard error={query.error} onRetry={query.refetch} />
+  if (query.data === undefined) return <Skeleton rows={3} />
+  const { sources } = query.data
+  return (
+    <Section title={words.tabs.senders} note={words.sendersNote}>
+      {sources.length === 0 ? (
+        <Empty icon="inbox" title={words.noReports}>
+          {words.noReportsText}
+        </Empty>
+      ) : (
+        <>
+          <p>{sentence(query.data)}</p>
+          <Table
+            label={words.tabs.senders}
+            rows={sources}
+            columns={COLUMNS}
+            keyOf={({ source_ip }) => source_ip}
+            isTall
+            isNamed
+          />
+        </>
+      )}
+    </Section>
+  )
+}
+
+function sentence({ messages, passed, days, reporters }: DmarcSummary): string {
+  return words.sendersSentence(count(passed), count(messages), days, reporters)
+}
+
+const share = (part: number, { messages }: DmarcSource) => `${percent(messages === 0 ? 0 : part / messages)} %`
+
+const COLUMNS: Column<DmarcSource>[] = [
+  {
+    head: words.source,
+    cell: ({ source_ip }) => <span class="mono">{source_ip === '' ? words.otherSources : source_ip}</span>,
+  },
+  {
+    head: words.state,
+    cell: ({ messages, passed }) => {
+      if (passed === messages) return <State tone="good">{words.allPass}</State>
+      return <State tone={passed === 0 ? 'danger' : 'warn'}>{passed === 0 ? words.nonePass : words.somePass}</State>
+    },
+  },
+  { head: words.messages, cell: ({ messages }) => count(messages), class: 'number' },
+  { head: words.signedDkim, cell: (source) => share(source.dkim, source), class: 'number wide-only' },
+  { head: words.sentFromSpf, cell: (source) => share(source.spf, source), class: 'number wide-only' },
+  { head: words.stopped, cell: ({ stopped }) => count(stopped), class: 'number wide-only' },
+]
