@@ -18,7 +18,12 @@ import { LinkQuestion } from './link-question.tsx'
 import { PicturesLine } from './pictures-line.tsx'
 import { SenderLines } from './sender-lines.tsx'
 
+/** A draft is drawn by its text: each save replaces the message, and the document of the earlier one is gone. */
 export function MessageBody({ message }: { message: Message }) {
+  return message.flags.draft ? <TextBody message={message} /> : <ReceivedBody message={message} />
+}
+
+function ReceivedBody({ message }: { message: Message }) {
   const { data } = useMail()
   const [view, setView] = useState<MessageView | null>(null)
   const [error, setError] = useState<ApiError | null>(null)

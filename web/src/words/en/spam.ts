@@ -3,7 +3,7 @@
 export const spam = {
   title: 'Spam',
   note: 'What the spam filter catches, what people corrected, and what it has learned from them.',
-  period: 'Range',
+  period: 'Time',
   periods: { 7: '7 days', 30: '30 days', 90: '90 days' },
   messages: 'Messages',
   received: 'Received',
