@@ -274,7 +274,7 @@ function described(schema: Json): Json {
 
 function partOf(produces: readonly string[]): Json {
   const content = produces.filter((type) => type !== 'application/json').map((type) => [type, BYTES])
-  const headers = headersOf(['ETag', 'Content-Range'])
+  const headers = headersOf(['ETag', 'Content-Range', 'Content-Disposition'])
   return { description: 'The requested range.', headers, content: Object.fromEntries(content) }
 }
 

@@ -76,7 +76,8 @@ function abilities(
   config: Config,
   mailbox: Mailbox,
 ): Pick<Static<typeof Session>, 'capabilities' | 'gated' | 'endpoints'> {
-  const open = routes.filter(({ gate }) => gate === undefined || !config.MAILBOX_GATED.includes(gate))
+  const described = routes.filter(({ hidden }) => hidden !== true)
+  const open = described.filter(({ gate }) => gate === undefined || !config.MAILBOX_GATED.includes(gate))
   const callable = open.filter((candidate) => mayCall(principal, candidate))
   const names = new Set(callable.map(nameOf))
   // One route, with the additional scope for permanent deletion.
