@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { SECOND_MS } from '../../../base/durations.ts'
-import { ProductError } from '../../../base/errors.ts'
+import { notFound, ProductError } from '../../../base/errors.ts'
 import { type RequestFacts, route } from '../../../http/route.ts'
 import { Default, Id, Words } from '../../../http/schema.ts'
 import { accountOf } from '../../rules/account.ts'
@@ -77,6 +77,9 @@ const waitForMessage = route({
   },
   async handle({ query, principal, app, request }) {
     const { kind, from, domain, to, thread_id: threadId, authenticated: isAuthenticated } = query
+    const { threads } = app.store.read
+    if (threadId !== undefined && threads.byIds(accountOf(app, principal), [threadId]).length === 0)
+      throw notFound('thread')
     const [author, ofDomain, recipient] = [from, domain, to].map((text) => text?.toLowerCase())
     const end = await waitForMessages(app, {
       filter: { kind, from: author, domain: ofDomain, to: recipient, threadId, isAuthenticated },
