@@ -38,7 +38,7 @@ const BY_ACTION: readonly (readonly [RegExp, TeamChange])[] = [
   [/Agent|Approval|Invite/, 'agents'],
   [/ApiKey|ConsoleKey|TeamKey/, 'keys'],
   [/Mailbox|Alias|Forward|AppPassword|Remote|RemovedMessages/, 'mailboxes'],
-  [/Domain|Dkim/, 'domains'],
+  [/Domain|Dkim|MtaSts/, 'domains'],
   [/Credit|Billing/, 'billing'],
   [/Email|Queue|Delivery/, 'delivery'],
 ]
