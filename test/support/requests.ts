@@ -41,10 +41,11 @@ export function baseOf({ origin, sendOrigin, ports }: TestAppliance, { surface, 
 export function requiredQuery({ query }: Route, values: ReadonlyMap<string, string> = new Map(), beside = ''): string {
   const { required = [], properties = {} } = (query ?? {}) as unknown as {
     required?: string[]
-    properties?: Record<string, { default?: unknown; enum?: string[] }>
+    properties?: Record<string, { default?: unknown; enum?: string[]; minimum?: number }>
   }
   const names = required.filter((name) => name !== beside && properties[name]!.default === undefined)
-  return names.map((name) => `&${name}=${values.get(name) ?? properties[name]!.enum?.[0] ?? 'x'}`).join('')
+  const textOf = (name: string) => values.get(name) ?? properties[name]!.enum?.[0] ?? properties[name]!.minimum ?? 'x'
+  return names.map((name) => `&${name}=${textOf(name)}`).join('')
 }
 
 /** Bodies of a route: the smallest one, and each with another value, more permissions or a person at a domain. */

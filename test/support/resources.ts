@@ -66,6 +66,8 @@ async function ofMailbox(appliance: TestAppliance, team: TestTeam, { mailbox }: 
     data<Json>(await appliance.call('POST', path, key, body), status)
   owned.set('appPassword', (await post('/mailbox/app-passwords', { name: 'Telephone' })).id)
   owned.set('forward', (await post('/mailbox/forwards', { to: 'ana@elsewhere.example' })).id)
+  const flag = { ids: [message.thread_id], add_keywords: ['$flagged'] }
+  owned.set('undo', (await post('/mailbox/threads/batch-update', flag, 200)).undo_id)
   const later = { to: [{ email }], subject: 'x', text_body: 'x', undo_seconds: 120 }
   owned.set('submission', (await post('/mailbox/messages/send', later, 202)).submission_id)
   owned.set('draft', (await post('/mailbox/drafts', { subject: 'x' })).id)
