@@ -25,7 +25,7 @@ interface Manifest {
 
 /** Published entry points of a package beside its main one. */
 const PUBLIC_ENTRIES =
-  /^(?:typebox\/(?:format|system|value|compile|error)|altcha-lib\/algorithms\/pbkdf2|culori\/css|css-tree\/dist\/csstree\.esm|@simplewebauthn\/server\/helpers)$/
+  /^(?:typebox\/(?:format|system|value|compile|error)|altcha-lib\/algorithms\/pbkdf2|culori\/css|css-tree\/dist\/csstree\.esm|@simplewebauthn\/server\/helpers|@modelcontextprotocol\/server\/stdio)$/
 
 const PINNED = { 'smtp-server': '3.21.6', mailauth: '7.1.0', libmime: '5.4.4', imapflow: '2.10.2' }
 

@@ -18,6 +18,7 @@ const PROTOCOL_ROOMS = [
   'pages',
   'me',
   'jobs',
+  'mcp',
 ]
 const PROTOCOL_PACKAGES =
   /^(?:koa|@koa\/router|smtp-server|undici|node:http|node:https|node:http2|node:net|node:tls)(?:\/|$)/
