@@ -198,6 +198,7 @@ const EXPIRE = [
     'sessions',
     'sign_ins',
     'removed_messages',
+    'undo_records',
   ],
 ]
 
@@ -241,8 +242,8 @@ test('nothing of a mailbox remains in any table, and its neighbour is unchanged'
   const after = tracesOf(appliance, his)
   for (const [table, rows] of before) {
     // Webhook deliveries expire after some days, hourly metrics become daily ones, and after a week a sender may get
-    // a vacation response again. No session lasts that long, sign-ins of mail programs and removed messages are kept for a month, and what
-    // was not delivered a week.
+    // a vacation response again. No session lasts that long, sign-ins of mail programs and removed messages are kept for a month, what
+    // was not delivered a week, and what undoes a change for a day.
     if (!EXPIRE.includes(table)) {
       assert.equal(after.get(table), rows, `${table} of the neighbour`)
     }
