@@ -15,7 +15,8 @@ import { attachedReport } from './report-content.ts'
 
 /** Local part that reports are sent to, at the mail host. */
 const REPORTS_TO = 'dmarc'
-/** Messages that wait to be read; further ones are not read. */
+/** Messages that wait to be read, of one reporter and of all; further ones are not read. */
+export const INTAKE_OF_REPORTER_MAX = 100
 export const INTAKE_MAX = 1000
 /** Messages read in one round. */
 const ROUND_MAX = 50
@@ -83,10 +84,14 @@ export class DmarcReports {
     const own = config.MAIL_HOSTS.map((host) => `${REPORTS_TO}@${host}`)
     if (!mail.recipients.some((to) => own.includes(to.toLowerCase()))) return
     if (mail.verdict.dmarc !== 'pass' || mail.sizeBytes > MESSAGE_MAX) return
-    const waiting = tx.get<{ count: number }>('SELECT count(*) AS count FROM report_intake')!.count
-    if (waiting >= INTAKE_MAX) return
-    const { hash: content, sizeBytes, verdict } = mail
-    REPORT_INTAKE.insert(tx, { content, sizeBytes, reporter: verdict.fromDomain, receivedAt: clock.now() })
+    const { hash: content, sizeBytes } = mail
+    const reporter = mail.verdict.fromDomain
+    const waiting = tx.get<{ count: number; own: number }>(
+      'SELECT count(*) AS count, coalesce(sum(reporter = ?), 0) AS own FROM report_intake',
+      [reporter],
+    )!
+    if (waiting.count >= INTAKE_MAX || waiting.own >= INTAKE_OF_REPORTER_MAX) return
+    REPORT_INTAKE.insert(tx, { content, sizeBytes, reporter, receivedAt: clock.now() })
   }
 
   /** Reads the messages that wait. @returns how many */
@@ -173,11 +178,11 @@ interface Counted {
 async function addedUp(rows: Iterable<AggregateRow>, clock: Clock): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   const sources = new Set<string>()
-  const end = clock.now() + READ_MAX_MS
+  const end = clock.monotonic() + READ_MAX_MS
   let read = 0
   for (const { sourceIp, dkim, spf, disposition, count } of rows) {
     if (++read % ROWS_PER_TURN === 0) await turn()
-    if (clock.now() > end) throw new Error('The report takes too long to read.')
+    if (clock.monotonic() > end) throw new Error('The report takes too long to read.')
     if (sources.size < SOURCES_MAX) sources.add(sourceIp)
     const key = JSON.stringify([sources.has(sourceIp) ? sourceIp : '', dkim, spf, disposition])
     counts.set(key, (counts.get(key) ?? 0) + count)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { MINUTE_MS } from '../../src/base/durations.ts'
+import { INTAKE_OF_REPORTER_MAX } from '../../src/deliverability/dmarc-reports.ts'
 import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { SmtpClient } from '../support/smtp.ts'
@@ -77,4 +78,24 @@ test('reports of authenticated reporters add up by source; copies and reports ab
 test('the reports of a domain are those of its team', async () => {
   const stranger = await appliance.team('Strangers')
   assert.equal((await summary(stranger.key)).status, 404)
+})
+
+test('a reporter who sends many reports at a time leaves room for others', async () => {
+  const { db, dmarcReports } = appliance.app
+  const mail = (fromDomain: string) => ({
+    ...{ hash: new Uint8Array(32), sizeBytes: 1000, verdict: { dmarc: 'pass', fromDomain } as const },
+    recipients: ['dmarc@mx.mailstead.test'],
+  })
+  await db.write((tx) => {
+    for (let n = 0; n < INTAKE_OF_REPORTER_MAX + 5; n++) dmarcReports.note(tx, mail('flood.test'))
+    dmarcReports.note(tx, mail('big.test'))
+  })
+  const sql = 'SELECT reporter, count(*) AS waiting FROM report_intake GROUP BY reporter ORDER BY reporter'
+  assert.deepEqual(
+    db.read.all<{ reporter: string; waiting: number }>(sql, []).map(({ reporter, waiting }) => [reporter, waiting]),
+    [
+      ['big.test', 1],
+      ['flood.test', INTAKE_OF_REPORTER_MAX],
+    ],
+  )
 })
