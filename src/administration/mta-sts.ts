@@ -1,4 +1,4 @@
-// The MTA-STS policies of domains here: others are told to enforce one only where a look has shown that their mail would arrive.
+// The MTA-STS policies of domains here: a policy is enforced only after its record, its file, the MX and the certificate were checked.
 
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
@@ -23,7 +23,7 @@ export interface MtaStsDeps {
   mailCertificate(): Promise<string>
 }
 
-/** What others need to deliver under an enforced policy. */
+/** What must be right before a policy is enforced: else other servers could not deliver. */
 export const MTA_STS_CHECKS = ['record', 'policy', 'mx', 'certificate'] as const
 
 export interface MtaStsCheck {
@@ -55,8 +55,8 @@ export class MtaStsAdministration {
       this.#exchanges(domain),
       this.#certificate(),
     ])
-    const found = { record, policy, mx, certificate }
-    return { domain, checks: MTA_STS_CHECKS.map((check) => ({ check, ...found[check] })) }
+    const findings = { record, policy, mx, certificate }
+    return { domain, checks: MTA_STS_CHECKS.map((check) => ({ check, ...findings[check] })) }
   }
 
   /**

@@ -74,7 +74,7 @@ interface ParsedText {
   entries: { name?: string; path?: string }[] | null
 }
 
-function shown({ email, name }: Address): string {
+function addressText({ email, name }: Address): string {
   return name === null || name === '' ? email : `${name} <${email}>`
 }
 
@@ -129,7 +129,7 @@ export const search = tool({
       return { id, thread_id, folder_ids, received_at, has_attachments, unread: !flags.seen }
     })
     const lines = data.map((one, at) => {
-      return `${at + 1}. From: ${shown(one.from)}\n   Subject: ${one.subject}\n   ${one.preview.slice(0, SNIPPET_MAX)}`
+      return `${at + 1}. From: ${addressText(one.from)}\n   Subject: ${one.subject}\n   ${one.preview.slice(0, SNIPPET_MAX)}`
     })
     return { text: withFence({ messages: facts, next_cursor: pagination?.next_cursor ?? null }, lines.join('\n')) }
   },
@@ -160,8 +160,8 @@ async function readMessage(api: CallApi, id: string, options: { quoted: boolean;
     },
     text: [
       `--- message ${id}`,
-      `From: ${shown(data.from)}`,
-      `To: ${data.to.map(shown).join(', ')}`,
+      `From: ${addressText(data.from)}`,
+      `To: ${data.to.map(addressText).join(', ')}`,
       `Subject: ${data.subject}`,
       ...(names.length > 0 ? [`Files: ${names.join(', ')}`] : []),
       '',

@@ -11,7 +11,7 @@ import { record } from '../schemas/record.ts'
 
 const params = Type.Object({ domain_id: Id('domain') })
 
-const MtaStsCheckJson = record('MtaStsCheck', 'What others need to deliver under an enforced policy.', {
+const MtaStsCheckJson = record('MtaStsCheck', 'A condition of an enforced policy.', {
   check: Words([...MTA_STS_CHECKS]),
   ok: Type.Boolean(),
   text: Type.String({ description: 'What was found, and what to do where it is wrong.' }),

@@ -1,4 +1,4 @@
-// What is proven about the sender of a message, in sentences (docs/design/webmail.md §3).
+// Sentences about the sender of a message, by the results of SPF, DKIM and DMARC (docs/design/webmail.md §3).
 
 import { getDomain } from 'tldts'
 import { domainOf } from '../../mime/address.ts'
@@ -46,7 +46,7 @@ export function replyElsewhere({ from, replyTo }: MessageDetail): string | null 
   return other === undefined ? null : other.email
 }
 
-/** What a reader is warned of besides. */
+/** Further warnings. */
 export function senderWarnings(message: MessageDetail, history: Exchange): Sentence[] {
   const warnings: Sentence[] = []
   if (history.received === 0 && history.sent === 0)

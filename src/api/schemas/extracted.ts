@@ -43,7 +43,7 @@ export const ExtractedJson = record(
 )
 export type ExtractedJson = Static<typeof ExtractedJson>
 
-/** What is known of the author of a message, as facts. */
+/** Facts about the author of a message. */
 export interface SenderFacts {
   email: string
   domain: string
@@ -51,7 +51,7 @@ export interface SenderFacts {
   isFirstSeen: boolean
 }
 
-export const SenderFactsJson = record('SenderFacts', 'What is known of the author of a message.', {
+export const SenderFactsJson = record('SenderFacts', 'Facts about the author of a message.', {
   email: Type.String({ description: 'Address of the author; "" without one.' }),
   domain: Type.String({ description: 'Domain of the address.' }),
   authenticated: Type.Boolean({ description: 'SPF or DKIM passed for the domain of the author (DMARC alignment).' }),

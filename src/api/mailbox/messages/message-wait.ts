@@ -94,7 +94,7 @@ const waitForMessage = route({
   },
 })
 
-/** What came is not for a credential that has ended in the meantime. */
+/** A credential that was revoked while it waited gets no message. */
 async function requireCredential(request: RequestFacts): Promise<void> {
   if ((await request.credentialStatus()) === 'out')
     throw new ProductError('authentication_required', 'The credential has ended while the request waited.')

@@ -83,7 +83,7 @@ export async function waitForMessages(app: Context, options: Options): Promise<W
   }
 }
 
-/** Wakes up when the account changes, the time is over, the client leaves, or the credential has to be checked. */
+/** Resolves when the account changes, the time is over, the client disconnects, or the credential has to be checked again. */
 class Sleeper implements ChangeSubscriber {
   isOver: boolean
   isClosing = false
