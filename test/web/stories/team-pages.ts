@@ -1,6 +1,7 @@
 // Metrics, forwards and signing keys: what people do with them in the console.
 
 import assert from 'node:assert/strict'
+import { eventually } from '../../support/eventually.ts'
 import type { Story } from '../story.ts'
 
 export const teamPageStories: readonly Story[] = [
@@ -16,7 +17,8 @@ export const teamPageStories: readonly Story[] = [
       const chart = page.getByRole('slider', { name: 'Sent and received, each day' })
       await chart.locator('canvas').waitFor()
       await tab.showAs('phone')
-      await page.waitForFunction('document.documentElement.scrollWidth <= innerWidth')
+      // Not waitForFunction: what it repeats inside the page is an eval, which the page's policy refuses.
+      await eventually(() => page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
       await tab.showAs('light')
       await chart.focus()
       await page.keyboard.press('ArrowLeft')
