@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import { eventually } from '../../support/eventually.ts'
 import { fillInbox, makeMailWorld } from '../mail-world.ts'
 import type { Story } from '../story.ts'
 import type { WebAppliance } from '../web-appliance.ts'
@@ -10,6 +11,12 @@ import type { WebAppliance } from '../web-appliance.ts'
 export const subjectsIn = (page: Page) => page.locator('.thread-row .thread-subject').allInnerTexts()
 
 export const row = (page: Page, subject: string) => page.getByRole('option').filter({ hasText: subject }).first()
+
+/** How many requests the tab can undo. */
+const keptUndos = () =>
+  (JSON.parse(sessionStorage.getItem('mailstead.undo') ?? '[]') as { undoIds: string[] }[]).flatMap(
+    ({ undoIds }) => undoIds,
+  ).length
 
 /** The server gathers changes for a moment of its clock, which stands still, before it tells the pages. */
 async function whileTimeGoesBy(web: WebAppliance, wait: () => Promise<void>): Promise<void> {
@@ -176,6 +183,56 @@ export const mailReadingStories: readonly Story[] = [
       await page.getByText('No conversation here is like this').waitFor()
       await tab.checkLooks('an empty list')
       tab.hasNoComplaints('searching')
+      await tab.close()
+    },
+  },
+  {
+    name: 'a person archives all conversations of a search at once, reloads the page, and undoes it',
+    async run(web) {
+      const world = await makeMailWorld(web, 'olga')
+      await fillInbox(world, 130)
+      const tab = await web.open(world.person)
+      const { page } = tab
+      await tab.goTo(world.path)
+      await page.getByText('130 conversations').waitFor()
+      await page.keyboard.press('/')
+      await page.keyboard.type('from:tidewater')
+      await page.getByText('17 conversations').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByText('130 conversations').waitFor()
+      await row(page, 'Rope for a 38-foot ketch').locator('.thread-person').click()
+      await row(page, 'Mooring fees for May').click({ modifiers: ['Shift'] })
+      await page.getByText('3 selected').waitFor()
+      await page.getByRole('button', { name: 'Clear the selection' }).click()
+      await page.getByRole('button', { name: 'Select all conversations of the list' }).click()
+      await page.getByText('130 selected').waitFor()
+      await tab.checkLooks('a selection')
+      await page.getByRole('toolbar').getByRole('button', { name: 'Archive' }).first().click()
+      await page.getByText('130 conversations archived').waitFor()
+      await page.getByText('Nothing in the Inbox').waitFor()
+      const total = async (role: string) => {
+        const { body } = await web.appliance.call('GET', '/mailbox/folders', world.mailbox.key)
+        return (body.data as { role: string; total_threads: number }[]).find((folder) => folder.role === role)!
+          .total_threads
+      }
+      await eventually(
+        () => total('archive'),
+        (threads) => threads === 130,
+      )
+      // The second request of the change is answered before the page goes.
+      await eventually(
+        () => page.evaluate(keptUndos),
+        (requests) => requests === 2,
+      )
+      await page.reload()
+      await tab.isDrawn()
+      await page.keyboard.press('z')
+      await page.getByText('Undone').waitFor()
+      await page.getByText('130 conversations').waitFor()
+      assert.equal(await total('archive'), 0)
+      await page.keyboard.press('z')
+      await page.getByText('Nothing to undo').waitFor()
+      tab.hasNoComplaints('a change of many')
       await tab.close()
     },
   },

@@ -2,7 +2,7 @@
 
 import { type Api, take, takeList } from './client.ts'
 import { errorOf } from './errors.ts'
-import type { Folder, MailboxQuota, Message, MessageChange, Thread, ThreadChange, ThreadsChanged } from './types.ts'
+import type { Folder, MailboxQuota, Message, Thread, ThreadChange, ThreadsChanged } from './types.ts'
 
 /** Which threads a list has: members of the query of `GET /mailbox/threads`. */
 export interface ThreadFilter {
@@ -96,24 +96,6 @@ export const readMessages = (api: Api, threadId: string, cursor?: string) =>
     }),
   )
 
-/** All messages of a thread with where they are, without their texts. */
-export async function readMessagePlaces(api: Api, threadId: string): Promise<Message[]> {
-  const messages: Message[] = []
-  let cursor: string | undefined
-  do {
-    const query = { limit: MESSAGES_MAX, cursor, include: [] }
-    const params = { path: { thread_id: threadId }, query }
-    const part = await takeList<Message>(api.GET('/mailbox/threads/{thread_id}/messages', { params }))
-    messages.push(...part.items)
-    cursor = part.next ?? undefined
-  } while (cursor !== undefined)
-  return messages
-}
-
-/** @throws ApiError */
-export const changeMessages = (api: Api, ids: string[], change: MessageChange) =>
-  take(api.POST('/mailbox/messages/batch-update', { body: { ids, ...change } }))
-
 /** All folders: a mailbox has at most a few hundred. */
 export async function readFolders(api: Api): Promise<Folder[]> {
   const folders: Folder[] = []
@@ -126,9 +108,22 @@ export async function readFolders(api: Api): Promise<Folder[]> {
   return folders
 }
 
-/** Changes threads; those that were refused are in the answer. @throws ApiError */
-export const changeThreads = (api: Api, ids: string[], change: ThreadChange): Promise<ThreadsChanged> =>
-  take(api.POST('/mailbox/threads/batch-update', { body: { ids, ...change } }))
+/** Changes threads; those that were refused are in the answer. @param key the same when it is repeated @throws ApiError */
+export const changeThreads = (api: Api, ids: string[], change: ThreadChange, key: string): Promise<ThreadsChanged> =>
+  take(
+    api.POST('/mailbox/threads/batch-update', {
+      params: { header: { 'Idempotency-Key': key } },
+      body: { ids, ...change },
+    }),
+  )
+
+/** @throws ApiError 404 when it was undone before, or a day has passed */
+export const undoChange = (api: Api, id: string) =>
+  take(
+    api.POST('/mailbox/undo/{undo_id}', {
+      params: { path: { undo_id: id }, header: { 'Idempotency-Key': `undo-${id}` } },
+    }),
+  )
 
 export const readQuotas = async (api: Api): Promise<MailboxQuota[]> =>
   (await takeList<MailboxQuota>(api.GET('/mailbox/quotas'))).items

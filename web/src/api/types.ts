@@ -54,7 +54,6 @@ export type MemberMailbox = Schemas['MemberMailbox']
 export type MailboxQuota = Schemas['Quota']
 export type Message = Schemas['Message']
 export type MessageAttachment = Schemas['Attachment']
-export type MessageChange = Omit<Schemas['MessageBatchUpdate'], 'ids'>
 export type MessageEvidence = Schemas['MessageEvidence']
 export type MessageFlags = Schemas['Flags']
 export type MessageSummary = Schemas['MessageSummary']

@@ -67,6 +67,7 @@ export const ICONS = [
   'scroll-text',
   'search',
   'send',
+  'square',
   'server',
   'shield-check',
   'shield-alert',

@@ -4,10 +4,10 @@ import { toApiError } from '../api/errors.ts'
 import type { Folder, Thread } from '../api/types.ts'
 import { say } from '../parts/toast.tsx'
 import type { ThreadAction } from '../sync/actions.ts'
-import type { Touched } from '../sync/before.ts'
 import { mail as words } from '../words/en/mail.ts'
 import { clearSelection, cursor, folderName, type Mail, selection } from './mail-context.ts'
 import { listOf } from './places.ts'
+import { noteDone } from './undo.ts'
 import { isWide } from './widths.ts'
 
 export type Command = 'archive' | 'trash' | 'junk' | 'notJunk' | 'flag' | 'read'
@@ -77,15 +77,9 @@ function move(mail: Mail, threads: readonly Thread[], to: Folder, sentence: (thr
       ...thread,
       folder_ids: [to.id, ...(isTrash ? [] : thread.folder_ids.filter((id) => id !== from.id && id !== to.id))],
     }),
-    touched: touchedOf(ids, 'folders'),
     leaves: ({ filter }) => filter.folder_id === from.id || (isTrash && filter.folder_id !== to.id),
   })
 }
-
-/** Each conversation is one more request before the change. */
-const MOST_UNDONE = 25
-
-const touchedOf = (ids: readonly string[], touched: Touched) => (ids.length <= MOST_UNDONE ? touched : null)
 
 type Flags = { seen?: boolean; flagged?: boolean }
 
@@ -102,7 +96,6 @@ export function setFlags(
     ids,
     change: { flags },
     apply: (thread) => withFlags(thread, flags),
-    touched: sentence === undefined ? null : touchedOf(ids, 'flags'),
     leaves: () => false,
   })
 }
@@ -140,32 +133,16 @@ function nextKept(list: NonNullable<Mail['list']>, at: number, gone: ReadonlySet
   return null
 }
 
-/** Undoes what was done last; null when nothing can be undone. */
-let lastUndo: (() => void) | null = null
-
-export function undoLast(): void {
-  if (lastUndo === null) say(words.nothingToUndo)
-  else lastUndo()
-}
-
 function perform({ data }: Mail, sentence: string | null, action: ThreadAction): void {
   const acting = data.act(action)
-  const undo = () => {
-    lastUndo = null
-    acting
-      .then(async (before) => {
-        if (before === null || action.touched === null) throw new Error(words.undoFailed)
-        await data.undo(before, action.touched)
-        say(words.undone)
-      })
-      .catch(() => say(words.undoFailed))
-  }
-  if (sentence !== null) {
-    lastUndo = action.touched === null ? null : undo
-    say(sentence, lastUndo === null ? undefined : { label: words.undo, run: undo })
-  }
-  acting.catch((error: unknown) => {
-    const { message } = toApiError(error)
-    say(message === '' ? words.refusedUnknown : words.refused(message))
-  })
+  if (sentence !== null) say(sentence, { label: words.undo, run: noteDone(data, acting) })
+  acting.then(
+    ({ refused }) => {
+      if (refused > 0) say(words.refusedPartly(refused))
+    },
+    (error: unknown) => {
+      const { message } = toApiError(error)
+      say(message === '' ? words.refusedUnknown : words.refused(message))
+    },
+  )
 }

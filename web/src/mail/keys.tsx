@@ -9,10 +9,12 @@ import { Dialog } from '../parts/dialog.tsx'
 import { common } from '../words/en/common.ts'
 import { mail as words } from '../words/en/mail.ts'
 import { shell } from '../words/en/shell.ts'
-import { type Command, run, undoLast } from './commands.ts'
+import { type Command, run } from './commands.ts'
 import { openComposer } from './compose/state.ts'
-import { cursor, folderOf, type Mail, nameInAddress, toggleSelected, useMail } from './mail-context.ts'
+import { clearSelection, cursor, folderOf, type Mail, nameInAddress, toggleSelected, useMail } from './mail-context.ts'
 import { listOf, searchOf } from './places.ts'
+import { selectAll } from './selection.ts'
+import { undoLast } from './undo.ts'
 import { isWide } from './widths.ts'
 
 const isShown = signal(false)
@@ -93,7 +95,9 @@ function bindings(mail: () => Mail): Record<string, (event: KeyboardEvent) => vo
     r: (one) => answer(one, 'reply'),
     a: (one) => answer(one, 'replyAll'),
     f: (one) => answer(one, 'forward'),
-    z: undoLast,
+    z: ({ data }) => undoLast(data),
+    'Shift+* a': selectAll,
+    'Shift+* n': clearSelection,
     '/': goToSearch,
     'Shift+/': goToSearch,
     'Shift+?': () => (isShown.value = true),
@@ -137,6 +141,7 @@ const LISTED = [
   ['open', ['Enter', 'o']],
   ['back', ['u', 'Esc']],
   ['select', ['x']],
+  ['selectAll', ['* a', '* n']],
   ['write', ['c', 'r', 'a', 'f']],
   ['archive', ['e']],
   ['trash', ['#']],

@@ -4,10 +4,11 @@ import type { Api } from '../api/client.ts'
 import { type ApiError, toApiError } from '../api/errors.ts'
 import { changeThreads } from '../api/mail.ts'
 import type { Thread, ThreadChange, ThreadsChanged } from '../api/types.ts'
-import { type MessageBefore, readBefore, type Touched } from './before.ts'
 import type { Patch } from './records.ts'
 import type { ThreadList } from './thread-list.ts'
 
+/** Threads that one request changes. */
+const BATCH = 100
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 60_000
 
@@ -17,8 +18,6 @@ export interface ThreadAction {
   change: ThreadChange
   /** How a thread looks after it. */
   apply(thread: Thread): Thread
-  /** What it changes, where it can be undone; null otherwise. */
-  touched: Touched | null
   /** Whether threads are not in a list after it. */
   leaves(list: ThreadList): boolean
 }
@@ -33,19 +32,27 @@ export interface ActionTarget {
   follow(): Promise<void>
 }
 
-/** Runs an action. @returns how its messages were before; null when that is not known @throws ApiError when it changed nothing */
-export async function runAction(target: ActionTarget, action: ThreadAction): Promise<MessageBefore[] | null> {
+/** What an action did. */
+export interface ActionOutcome {
+  /** Ids that undo it at the server, in the order of its requests. */
+  undoIds: string[]
+  /** Threads that the server did not change. */
+  refused: number
+}
+
+/** Runs an action. @throws ApiError when it changed nothing */
+export async function runAction(target: ActionTarget, action: ThreadAction): Promise<ActionOutcome> {
   const ids = new Set(action.ids)
   const patch: Patch = { ids, apply: action.apply }
   target.addPatch(patch)
   const undo = [...target.openLists()].filter(action.leaves).map((list) => list.take(ids))
   try {
-    const before = action.touched === null ? null : await readBefore(target.api, action.ids).catch(() => null)
-    const changed = await send(target.api, action)
-    if (changed.updated.length === 0) throw toApiError(new Error(changed.not_updated[0]?.message ?? ''))
+    const outcome = await sendAll(target.api, action)
     // The lists and records follow before the patch goes: nothing is drawn as it was.
     await target.follow().catch(() => null)
-    return before
+    // Lists took these out, and no change of the server puts them back.
+    if (outcome.refused > 0) await Promise.all([...target.openLists()].map((list) => list.reload().catch(() => null)))
+    return outcome
   } catch (error) {
     for (const putBack of undo) putBack()
     throw error
@@ -54,11 +61,31 @@ export async function runAction(target: ActionTarget, action: ThreadAction): Pro
   }
 }
 
-/** Sends until the server answers. */
-async function send(api: Api, { ids, change }: ThreadAction): Promise<ThreadsChanged> {
+/** One request after the other: the earlier ones stay done where a later one is refused. @throws ApiError when nothing was changed */
+async function sendAll(api: Api, { ids, change }: ThreadAction): Promise<ActionOutcome> {
+  const undoIds: string[] = []
+  let updated = 0
+  let refusal: unknown = null
+  for (let at = 0; at < ids.length && refusal === null; at += BATCH) {
+    try {
+      const changed = await send(api, ids.slice(at, at + BATCH), change)
+      updated += changed.updated.length
+      if (changed.undo_id !== null) undoIds.push(changed.undo_id)
+      if (updated === 0) refusal = new Error(changed.not_updated[0]?.message ?? '')
+    } catch (error) {
+      refusal = error
+    }
+  }
+  if (updated === 0) throw toApiError(refusal)
+  return { undoIds, refused: ids.length - updated }
+}
+
+/** Sends until the server answers: the key lets it happen once. */
+async function send(api: Api, ids: readonly string[], change: ThreadChange): Promise<ThreadsChanged> {
+  const key = crypto.randomUUID()
   for (let pause = FIRST_RETRY_MS; ; pause = Math.min(LONGEST_RETRY_MS, pause * 2)) {
     try {
-      return await changeThreads(api, [...ids], change)
+      return await changeThreads(api, [...ids], change, key)
     } catch (error) {
       if (!isUnanswered(toApiError(error))) throw error
       await new Promise((resolve) => setTimeout(resolve, pause))

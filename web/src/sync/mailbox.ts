@@ -3,10 +3,9 @@
 import { signal } from '@preact/signals'
 import { type Api, apiAs } from '../api/client.ts'
 import { toApiError } from '../api/errors.ts'
-import { readFolders, readThreadChanges, readThreads, type ThreadFilter } from '../api/mail.ts'
+import { readFolders, readThreadChanges, readThreads, type ThreadFilter, undoChange } from '../api/mail.ts'
 import type { Folder, OwnMailbox } from '../api/types.ts'
-import { type ActionTarget, runAction, type ThreadAction } from './actions.ts'
-import { type MessageBefore, putBack, type Touched } from './before.ts'
+import { type ActionOutcome, type ActionTarget, runAction, type ThreadAction } from './actions.ts'
 import { Conversations } from './conversations.ts'
 import { type Patch, ThreadRecords } from './records.ts'
 import { ThreadList } from './thread-list.ts'
@@ -78,14 +77,16 @@ export class MailboxData implements ActionTarget {
   }
 
   /** Does something to threads. @throws ApiError when it was refused; what was drawn is undone */
-  act(action: ThreadAction): Promise<MessageBefore[] | null> {
+  act(action: ThreadAction): Promise<ActionOutcome> {
     return runAction(this, action)
   }
 
-  /** Puts back what an action changed. @throws ApiError */
-  async undo(before: readonly MessageBefore[], touched: Touched): Promise<void> {
-    await putBack(this.api, before, touched)
+  /** Undoes changes at the server, the last one first. @returns messages that changed since and stay as they are @throws ApiError */
+  async undo(undoIds: readonly string[]): Promise<number> {
+    let left = 0
+    for (const id of [...undoIds].reverse()) left += (await undoChange(this.api, id)).not_restored.length
     await this.follow()
+    return left
   }
 
   /** The server said that types have a new state. */

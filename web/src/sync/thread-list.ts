@@ -11,6 +11,9 @@ export const PAGE = 100
 /** Requests of one list that are under way at a time. */
 const MOST_ASKED = 4
 
+/** A page that is read for all ids is asked for this often while the list changes. */
+const MOST_TURNS = 5
+
 /** Removed ids with the places they had, to be put back when the change is refused. */
 type Removed = { id: string; index: number }[]
 
@@ -64,6 +67,20 @@ export class ThreadList {
     const page = Math.floor(index / PAGE)
     if (this.#isMissing(page) && !this.#asked.has(page)) await this.#ask(page)
     return this.#ids[index]
+  }
+
+  /** The ids of the list in its order; pages that were not read are. @param most of the list @throws ApiError */
+  async firstIds(most: number): Promise<string[]> {
+    const end = () => Math.min(most, this.total.peek() ?? 0)
+    for (let page = 0; page * PAGE < end(); page++) {
+      for (let turn = 0; turn < MOST_TURNS && this.#isMissing(page); turn++) {
+        await this.showThen(page * PAGE)
+        // The list may have changed under the page: then it is asked for again.
+        await this.#following
+      }
+      if (this.error.peek() !== null) throw this.error.peek()
+    }
+    return this.#ids.slice(0, end()).filter((id) => id !== undefined)
   }
 
   /** Whether a place of a page within the list was not read. */
@@ -175,20 +192,22 @@ export class ThreadList {
   /** Takes threads out before the server has answered. @returns puts them back */
   take(ids: ReadonlySet<string>): () => void {
     const removed: Removed = []
-    for (const id of ids) {
-      const index = this.#remove(id)
-      if (index === null) continue
-      removed.push({ id, index })
-      this.#taken.add(id)
+    const left: (string | undefined)[] = []
+    for (let index = 0; index < this.#ids.length; index++) {
+      const id = this.#ids[index]
+      if (id === undefined || !ids.has(id)) left.push(id)
+      else removed.push({ id, index })
     }
     if (removed.length === 0) return () => {}
+    this.#ids = left
+    for (const { id } of removed) this.#taken.add(id)
     if (this.total.value !== null) this.total.value -= removed.length
     this.version.value++
     return () => this.#putBack(removed)
   }
 
   #putBack(removed: Removed): void {
-    for (const { id, index } of removed.reverse()) {
+    for (const { id, index } of removed) {
       this.#taken.delete(id)
       if (this.#ids.includes(id)) continue
       this.#ids.splice(index, 0, id)

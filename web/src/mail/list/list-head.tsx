@@ -9,7 +9,10 @@ import { commandButton } from '../command-buttons.ts'
 import { commandsFor, run } from '../commands.ts'
 import { clearSelection, placeName, selection, useMail } from '../mail-context.ts'
 import { listOf, SHOWN, searchOf } from '../places.ts'
+import { MOST_SELECTED, selectAll } from '../selection.ts'
 
+/** Selected conversations of which the buttons take their words. */
+const MOST_LOOKED_AT = 100
 /** After the last key before the search is asked. */
 const PAUSE_MS = 30
 
@@ -76,9 +79,15 @@ function SearchBox() {
 }
 
 function Narrowing({ total }: { total: number | null }) {
-  const { place, go } = useMail()
+  const mail = useMail()
+  const { place, go, data } = mail
   return (
     <div class="list-filters">
+      {data.mayChange && total !== null && total > 0 && (
+        <span class="select-all">
+          <IconButton icon="square" label={words.selectAll} onPress={() => void selectAll(mail)} />
+        </span>
+      )}
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be drawn as one */}
       <div class="pills" role="group" aria-label={words.showOnly}>
         {SHOWN.map((name) => (
@@ -103,12 +112,16 @@ function Narrowing({ total }: { total: number | null }) {
 function SelectionBar() {
   const mail = useMail()
   const ids = [...selection.value]
-  const threads = ids.flatMap((id) => mail.data.threads.get(id).value ?? [])
+  const total = mail.list?.total.value ?? 0
+  // What the buttons say follows the first of many.
+  const threads = ids.slice(0, MOST_LOOKED_AT).flatMap((id) => mail.data.threads.get(id).value ?? [])
   return (
     <div class="list-filters" role="toolbar" aria-label={words.actions}>
       <IconButton icon="x" label={words.clearSelection} onPress={clearSelection} />
       <span class="strong" role="status">
-        {words.selected(ids.length)}
+        {ids.length === MOST_SELECTED && total > ids.length
+          ? words.selectedFirst(ids.length, total)
+          : words.selected(ids.length)}
       </span>
       <span class="row end">
         {commandsFor(mail).map((command) => {

@@ -5,7 +5,8 @@ import { Icon } from '../../parts/icon.tsx'
 import { Person, Time } from '../../parts/marks.tsx'
 import { mail as words } from '../../words/en/mail.ts'
 import { isFlagged } from '../commands.ts'
-import { selection, toggleSelected, useMail } from '../mail-context.ts'
+import { cursor, selection, toggleSelected, useMail } from '../mail-context.ts'
+import { selectTo } from '../selection.ts'
 
 /** Names of a row beyond these are counted. */
 const MOST_NAMES = 3
@@ -36,7 +37,8 @@ function namesOf(thread: Thread, own: string, folder: Folder | null): string {
 }
 
 export function ThreadRow({ index, elementId, threadId, isActive, isOpen, onOpen }: ThreadRowProps) {
-  const { data, list, folder } = useMail()
+  const mail = useMail()
+  const { data, list, folder } = mail
   const thread = data.threads.get(threadId).value
   const isSelected = selection.value.has(threadId)
   if (thread === undefined || list === null) return <PendingRow />
@@ -54,8 +56,11 @@ export function ThreadRow({ index, elementId, threadId, isActive, isOpen, onOpen
       aria-posinset={index + 1}
       onClick={(event) => {
         const isOnPerson = event.target instanceof Element && event.target.closest('.thread-person') !== null
-        if (isOnPerson || event.ctrlKey || event.metaKey) toggleSelected(threadId)
+        const isTicked = isOnPerson || event.ctrlKey || event.metaKey
+        if (event.shiftKey) selectTo(mail, threadId)
+        else if (isTicked) toggleSelected(threadId)
         else onOpen(threadId)
+        if (isTicked) cursor.value = threadId
       }}
     >
       <span class="thread-person" aria-hidden="true">
