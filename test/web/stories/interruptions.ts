@@ -130,11 +130,19 @@ export const interruptionStories: readonly Story[] = [
     },
   },
   {
-    name: 'people of a team fit a phone and a wide screen',
+    name: 'people of a team and the parts of a mailbox fit a phone and a wide screen',
     async run(web) {
       const tab = await web.open(web.owner)
       const { page } = tab
       await page.setViewportSize({ width: 390, height: 844 })
+      await tab.goTo(web.pathOf('/console/{team}/mailboxes/{mailbox}'))
+      const tabs = page.getByRole('navigation', { name: 'ana@harbour.test' })
+      await tabs.getByRole('button', { name: 'Mail programs' }).click()
+      await page.getByRole('menuitem', { name: 'Forwarding' }).click()
+      await page.getByRole('heading', { name: 'Forwarding' }).waitFor()
+      await tabs.getByRole('button', { name: 'Forwarding' }).waitFor()
+      const box = await tabs.boundingBox()
+      assert.ok(box!.height < 60, `the parts of a mailbox take ${box!.height} px`)
       await tab.goTo(web.pathOf('/console/{team}/people'))
       const row = page.getByRole('row').filter({ hasText: 'viewer@people.example' })
       const [name, menu] = [

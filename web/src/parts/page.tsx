@@ -10,6 +10,8 @@ import { common } from '../words/en/common.ts'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
+import { Icon } from './icon.tsx'
+import { Menu } from './menu.tsx'
 import { describe, ErrorCard } from './quiet.tsx'
 import { RawJson } from './raw-json.tsx'
 
@@ -157,16 +159,17 @@ export function tabOf<T extends string>(tabs: Readonly<Record<T, unknown>>, name
   return names.find((one) => one === name) ?? names[0]!
 }
 
-/** Parts of one record, each with its own address. */
-export function Tabs({
-  label,
-  tabs,
-  current,
-}: {
+interface Tab {
+  href: string
   label: string
-  tabs: readonly { href: string; label: string; name: string }[]
-  current: string
-}) {
+  name: string
+}
+
+/** More tabs take several lines of a phone, where a menu stands for them. */
+const PHONE_TABS = 4
+
+/** Parts of one record, each with its own address. */
+export function Tabs({ label, tabs, current }: { label: string; tabs: readonly Tab[]; current: string }) {
   const nav = useRef<HTMLElement>(null)
   // On a phone the current one may be outside.
   useEffect(() => {
@@ -174,14 +177,26 @@ export function Tabs({
     if (nav.current!.scrollWidth > nav.current!.clientWidth)
       open?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [current])
+  const isMany = tabs.length > PHONE_TABS
   return (
-    <nav ref={nav} class="tabs" aria-label={label}>
+    <nav ref={nav} class={isMany ? 'tabs many' : 'tabs'} aria-label={label}>
+      {isMany && <TabsMenu tabs={tabs} current={current} />}
       {tabs.map((tab) => (
         <a key={tab.name} class="tab" href={tab.href} aria-current={tab.name === current ? 'page' : undefined}>
           {tab.label}
         </a>
       ))}
     </nav>
+  )
+}
+
+function TabsMenu({ tabs, current }: { tabs: readonly Tab[]; current: string }) {
+  const items = tabs.map(({ href, label, name }) => ({ href, label, isChosen: name === current }))
+  return (
+    <Menu class="button tabs-menu" items={items}>
+      <span class="cut">{tabs.find(({ name }) => name === current)?.label}</span>
+      <Icon name="chevron-down" />
+    </Menu>
   )
 }
 
