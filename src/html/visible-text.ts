@@ -12,6 +12,8 @@ export const HTML_TEXT_MAX = 256 * 1024
 const STYLE_MAX = 2048
 const TARGET_MAX = 2048
 const FONT_PX = 16
+/** Levels of quotation that are marked; deeper ones look like the last. */
+const QUOTE_MARKS_MAX = 10
 
 const words = (text: string): Set<string> => new Set(text.split(' '))
 
@@ -39,10 +41,10 @@ const ENDED_BY: ReadonlyMap<string, Set<string>> = new Map([
 
 /**
  * Readable text with LF line ends. Linear in the HTML, of which HTML_MAX characters are read; never throws.
- * @param links adds the target of each link behind its text, for a text alternative
+ * @param alternative for a text alternative: adds the target of each link behind its text, and ">" before quoted lines
  */
-export function htmlToText(html: string, { links = false } = {}): string {
-  const reader = new VisibleText(links)
+export function htmlToText(html: string, { alternative = false } = {}): string {
+  const reader = new VisibleText(alternative)
   readHtml(html.length > HTML_MAX ? html.slice(0, HTML_MAX) : html, reader)
   return reader.result()
 }
@@ -87,12 +89,15 @@ class VisibleText implements HtmlReader {
   private preformatted = 0
   private hidden = ''
   private depth = 0
-  private readonly links: boolean
+  private readonly alternative: boolean
+  /** Open quotations around the next word, and around the line before it. */
+  private quotes = 0
+  private quotesBefore = 0
   /** The link being read: where it leads, and the piece its words begin with. */
   private link: { target: string; from: number } | null = null
 
-  constructor(links: boolean) {
-    this.links = links
+  constructor(alternative: boolean) {
+    this.alternative = alternative
   }
 
   text(raw: string): boolean {
@@ -116,7 +121,7 @@ class VisibleText implements HtmlReader {
       this.hidden = tag
       this.depth = 1
     } else {
-      if (tag === 'a' && this.links) this.startLink(attributes)
+      if (tag === 'a' && this.alternative) this.startLink(attributes)
       this.show(tag)
     }
   }
@@ -138,6 +143,7 @@ class VisibleText implements HtmlReader {
 
   private show(tag: string, opens = true): void {
     if (opens && tag === 'pre') this.preformatted++
+    if (tag === 'blockquote' && this.alternative) this.quotes = Math.max(0, this.quotes + (opens ? 1 : -1))
     if (tag === 'td' || tag === 'th') this.space = true
     else if (BLOCK.has(tag)) this.block(APART.has(tag) ? 2 : 1)
   }
@@ -156,7 +162,11 @@ class VisibleText implements HtmlReader {
     if (this.link === null) return
     const { target, from } = this.link
     this.link = null
-    const shown = this.pieces.slice(from).join('').trim()
+    const shown = this.pieces
+      .slice(from)
+      .join('')
+      .replace(/^[\s>]+/, '')
+      .trim()
     if (bare(shown) === bare(target)) return
     if (shown !== '') this.space = true
     this.addWord(`<${target}>`)
@@ -168,7 +178,7 @@ class VisibleText implements HtmlReader {
 
   private addLines(text: string): void {
     for (const [index, line] of text.replace(/\r\n?/g, '\n').split('\n').entries()) {
-      if (index > 0) this.push('\n')
+      if (index > 0) this.breakLines(1)
       if (line !== '') this.addWord(line)
     }
   }
@@ -186,13 +196,22 @@ class VisibleText implements HtmlReader {
   }
 
   private addWord(word: string): void {
-    if (this.length > 0) {
-      if (this.breaks > 0) this.push('\n'.repeat(this.breaks))
-      else if (this.space) this.push(' ')
-    }
+    if (this.length === 0) this.breakLines(0)
+    else if (this.breaks > 0) this.breakLines(this.breaks)
+    else if (this.space) this.push(' ')
     this.breaks = 0
     this.space = false
     this.push(word)
+  }
+
+  /** RFC 3676 §4.5: each line of a quotation begins with its marks. Empty lines at its edges are outside. */
+  private breakLines(count: number): void {
+    const marks = (quotes: number) => '>'.repeat(Math.min(quotes, QUOTE_MARKS_MAX))
+    const outer = marks(Math.min(this.quotes, this.quotesBefore))
+    const inner = this.quotes === 0 ? '' : `${marks(this.quotes)} `
+    if (count === 0) this.push(inner)
+    else this.push(`${`\n${outer}`.repeat(count - 1)}\n${inner}`)
+    this.quotesBefore = this.quotes
   }
 
   private push(text: string): void {

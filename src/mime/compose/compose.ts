@@ -92,7 +92,7 @@ function content({ textBody, htmlBody, attachments, messageId, seed: given = mes
 /** A text alternative is generated from the HTML; HTML without text (an image alone) has none. */
 function textPartOf(textBody: string | null, htmlBody: string | null): MimePart | null {
   if (textBody !== null || htmlBody === null) return textPart('text/plain', textBody ?? '')
-  const made = htmlToText(htmlBody, { links: true })
+  const made = htmlToText(htmlBody, { alternative: true })
   return made === '' ? null : textPart('text/plain', made)
 }
 

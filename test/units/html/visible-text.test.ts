@@ -87,7 +87,23 @@ test('targets of links stand behind their words where they are wanted', () => {
     [`<a href="https://x.test/${'a'.repeat(3000)}">long</a>`, 'long'],
     ['<a href="https://x.test/a&#10;b&gt;c">odd</a>', 'odd <https://x.test/abc>'],
   ]
-  for (const [html, expected] of cases) assert.equal(htmlToText(html, { links: true }), expected, html)
+  for (const [html, expected] of cases) assert.equal(htmlToText(html, { alternative: true }), expected, html)
+})
+
+test('a text alternative marks each line of a quotation', () => {
+  const cases: [string, string][] = [
+    [
+      '<p>Yes.</p><p>Ana wrote:</p><blockquote type="cite"><p>One<br>two</p><p>three</p></blockquote><p>Bye</p>',
+      'Yes.\n\nAna wrote:\n\n> One\n> two\n>\n> three\n\nBye',
+    ],
+    ['<blockquote>a<blockquote>b</blockquote>c</blockquote></blockquote>d', '> a\n>\n>> b\n>\n> c\n\nd'],
+    ['<blockquote><pre>a\n  b</pre></blockquote>', '> a\n>   b'],
+    ['<blockquote><a href="https://x.example/">x.example</a></blockquote>', '> x.example'],
+    ['<blockquote style="display:none">h</blockquote>seen', 'seen'],
+    ['<blockquote>'.repeat(30) + 'deep', `${'>'.repeat(10)} deep`],
+  ]
+  for (const [html, expected] of cases) assert.equal(htmlToText(html, { alternative: true }), expected, html)
+  assert.equal(htmlToText('<blockquote>a</blockquote>'), 'a')
 })
 
 test('the text is bounded', () => {
