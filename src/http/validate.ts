@@ -177,11 +177,7 @@ function unknownField(field: string, known: readonly string[]): Explained {
 
 /** Names of header fields that people look for among the members of a message. */
 const HEADER_MEMBERS = new Map([
-  ['in_reply_to', 'In-Reply-To'],
-  ['references', 'References'],
   ['list_unsubscribe', 'List-Unsubscribe'],
-  ['in_reply', 'In-Reply-To'],
-  ['reply_to_message_id', 'In-Reply-To'],
   ['list_unsubscribe_post', 'List-Unsubscribe-Post'],
 ])
 

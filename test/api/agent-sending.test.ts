@@ -95,20 +95,22 @@ test('an agent answers in a thread as auth.md says, and an error names a member 
   await receiveRaw(appliance, { from: 'ana@people.example', to: registered.mailbox.email, content })
   const [arrived] = data<Json[]>(await appliance.get('/mailbox/messages', reading))
   const question = data<Json>(await appliance.get(`/mailbox/messages/${arrived!.id}`, reading))
-  const ids = [...question.references, question.internet_message_id].map((id: string) => `<${id.replace(/[<>]/g, '')}>`)
+  assert.deepEqual(Object.keys(example), ['to', 'subject', 'text_body', 'in_reply_to', 'references'])
   const body = {
     ...example,
     ...{ to: question.from.email, subject: `Re: ${question.subject}` },
-    custom_headers: { ...example.custom_headers, 'In-Reply-To': ids.at(-1), References: ids.join(' ') },
+    ...{ in_reply_to: question.internet_message_id, references: question.references },
   }
   const sendOne = (one: object) => appliance.call('POST', `${appliance.sendOrigin}/api/v1/emails/send`, token, one)
   data(await sendOne(body), 202)
   const [copy] = data<Json[]>(await appliance.get('/mailbox/messages?q=in:sent', reading))
   assert.equal(copy!.thread_id, question.thread_id)
-  const { results } = data<Json>(await agent.send(token, mail({ in_reply_to: ids.at(-1) })))
+  const answer = data<Json>(await appliance.get(`/mailbox/messages/${copy!.id}`, reading))
+  assert.deepEqual(answer.references, ['first@people.example', 'question@people.example'])
+  const { results } = data<Json>(await agent.send(token, mail({ in_reply_to_message_id: question.id })))
   assert.match(
     JSON.stringify(results[0].error),
-    /Unknown field `.*in_reply_to`\. Write In-Reply-To in `custom_headers`\./,
+    /Unknown field `.*in_reply_to_message_id`\. Did you mean `in_reply_to`\?/,
   )
   assert.equal((await appliance.get('/mailbox/messages', token)).status, 403)
 })

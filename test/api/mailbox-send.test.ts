@@ -137,6 +137,8 @@ describe('a reply', () => {
     const sent = await send({ subject: 'Quite another', custom_headers: { 'In-Reply-To': '<h1@else.test>' } })
     assert.equal((await read(sent.stored_message_id!)).thread_id, one!.thread_id)
     assert.equal((await read(one!.id)).flags.answered, false)
+    const byMember = await send({ subject: 'A third', in_reply_to: 'h1@else.test' })
+    assert.equal((await read(byMember.stored_message_id!)).thread_id, one!.thread_id)
   })
 
   test('to a missing message or one of another mailbox is rejected', async () => {
@@ -149,6 +151,8 @@ describe('a reply', () => {
     const [mine] = await inbox(ana.key, 'subject:Header')
     const both = mail({ in_reply_to_message_id: mine!.id, custom_headers: { 'in-reply-to': '<x@y.test>' } })
     issues(await post(both), 422, 'validation_error', ['custom_headers.In-Reply-To forbidden_value'])
+    const byId = mail({ in_reply_to_message_id: mine!.id, in_reply_to: 'h1@else.test' })
+    issues(await post(byId), 422, 'validation_error', ['in_reply_to forbidden_value'])
     const twice = mail({ reply_to: [{ email: 'a@shop.test' }], custom_headers: { 'Reply-To': 'b@shop.test' } })
     issues(await post(twice), 422, 'validation_error', ['custom_headers.Reply-To forbidden_value'])
   })

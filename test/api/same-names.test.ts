@@ -37,6 +37,40 @@ describe('the names of responses', () => {
     const twice = [1, 2].map((n) => ({ name: 'X-A', value: String(n) }))
     issues(await post({ headers: twice }), 422, 'validation_error', ['headers duplicate'])
   })
+
+  test('are the names of errors', async () => {
+    const refused = async (more: object, code: string) => issues(await post(more), 422, 'validation_error', [code])
+    await refused({ headers: { Bcc: 'eve@else.test' } }, 'headers.Bcc forbidden_value')
+    await refused({ headers: [{ name: 'X A', value: '1' }] }, 'headers invalid_format')
+    await refused({ custom_headers: { Bcc: 'eve@else.test' } }, 'custom_headers.Bcc forbidden_value')
+    await refused({ reply_to: ana.email, headers: { 'Reply-To': ana.email } }, 'headers.Reply-To forbidden_value')
+  })
+})
+
+describe('an answer', () => {
+  const answer = async (subject: string, more: object) => {
+    await send({ subject, ...more })
+    const { in_reply_to, references } = await received(subject)
+    return [in_reply_to, references]
+  }
+
+  test('names the message by its Message-ID, with or without angle brackets', async () => {
+    const one = { in_reply_to: '<q1@else.test>' }
+    assert.deepEqual(await answer('First', one), [['q1@else.test'], ['q1@else.test']])
+    const later = { in_reply_to: 'q1@else.test', references: ['<q0@else.test>', 'q1@else.test'] }
+    assert.deepEqual(await answer('Second', later), [['q1@else.test'], ['q0@else.test', 'q1@else.test']])
+  })
+
+  test('names it once, and by an id', async () => {
+    const refused = async (more: object, code: string) => issues(await post(more), 422, 'validation_error', [code])
+    for (const id of ['', '<>', 'a b@else.test', '<a@else.test> <b@else.test>', 'x\r\nBcc: eve@else.test']) {
+      await refused({ in_reply_to: id }, 'in_reply_to invalid_format')
+    }
+    await refused({ in_reply_to: `${'x'.repeat(900)}@else.test` }, 'in_reply_to too_big')
+    const header = { custom_headers: { 'In-Reply-To': '<q1@else.test>' } }
+    await refused({ in_reply_to: 'q1@else.test', ...header }, 'custom_headers.In-Reply-To forbidden_value')
+    await refused({ references: ['q0@else.test'], ...header }, 'custom_headers.In-Reply-To forbidden_value')
+  })
 })
 
 test('a name of another API is answered with the name here, and a wrong time with its form', async () => {

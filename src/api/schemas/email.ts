@@ -22,7 +22,10 @@ const MEMBERS = {
   mailbox_id: Nullable({ ...Id('mailbox'), description: 'The sending mailbox; null for a root key.' }),
   from: AddressJson,
   subject: Type.String(),
-  internet_message_id: Type.String({ description: 'Message-ID in angle brackets.' }),
+  internet_message_id: Type.String({
+    description:
+      'Message-ID in angle brackets. Messages in `/mailbox/messages` have it without them; requests take both forms.',
+  }),
   status: Words(
     ['scheduled', 'queued', 'sending', 'sent', 'partially_sent', 'failed', 'canceled'],
     'Of all recipients together; `failed` when none was reached.',

@@ -44,9 +44,14 @@ const SentDelivery = record(
 export const Message = record('Message', 'A message in full. Members that `include` does not name are left out.', {
   ...MessageSummaryJson.properties,
   blob_id: Type.String({ pattern: '^blob_[a-z0-9]{24}$', description: 'Blob id of the whole message.' }),
-  internet_message_id: Nullable(Type.String({ description: 'Message-ID without angle brackets.' })),
-  in_reply_to: Type.Array(Type.String()),
-  references: Type.Array(Type.String()),
+  internet_message_id: Nullable(
+    Type.String({
+      description:
+        'Message-ID without angle brackets. Sent messages in `/emails` and events have them around it; requests take both forms.',
+    }),
+  ),
+  in_reply_to: Type.Array(Type.String(), { description: 'Message-IDs without angle brackets.' }),
+  references: Type.Array(Type.String(), { description: 'Message-IDs without angle brackets, oldest first.' }),
   reply_to: Type.Array(AddressJson),
   sender: Nullable(AddressJson),
   headers: Type.Optional(Type.Array(Header, { maxItems: 200, description: 'In the order of the message.' })),

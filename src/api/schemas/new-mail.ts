@@ -4,8 +4,10 @@ import { type Static, Type } from 'typebox'
 import { type Issue, invalid, type ProductError } from '../../base/errors.ts'
 import { parseTime, TimeQuery, Words } from '../../http/schema.ts'
 import { decodeContent } from '../../mime/compose/attachment-rules.ts'
+import { WORD_MAX } from '../../mime/compose/fields.ts'
 import type { EncodedAttachment, TextContent } from '../../mime/compose/outgoing-content.ts'
 import type { Address as MailAddress } from '../../mime/message.ts'
+import { REFERENCES_MAX } from '../../mime/references.ts'
 import { TAG_MAX, TAGS_MAX } from '../../outbound/model/message-labels.ts'
 import type { NewMail } from '../../outbound/model/new-message.ts'
 import { record } from './record.ts'
@@ -52,6 +54,16 @@ const HeaderList = Type.Array(
   { maxItems: HEADERS_MAX },
 )
 
+/** With or without angle brackets: some responses and events have them, others do not. */
+function MessageId(description: string) {
+  return Type.String({
+    maxLength: WORD_MAX,
+    pattern: '^(?:<[!-;=?-~]+>|[!-;=?-~]+)$',
+    description: `${description} With or without angle brackets.`,
+    examples: ['<117.2030@shop.example>'],
+  })
+}
+
 /** Members common to both ways of sending. */
 export const mailMembers = {
   subject: Type.String({
@@ -77,6 +89,19 @@ export const mailMembers = {
   headers: Type.Optional(
     Type.Union([HeadersByName, HeaderList], {
       description: 'The same as `custom_headers`: by name, or as a list like that of responses. Send one of the two.',
+    }),
+  ),
+  in_reply_to: Type.Optional(
+    MessageId(
+      'Message-ID of the message that is answered: sets In-Reply-To, and References unless `references` is there.',
+    ),
+  ),
+  references: Type.Optional(
+    Type.Array(MessageId('Message-ID of an earlier message of the thread.'), {
+      minItems: 1,
+      maxItems: REFERENCES_MAX,
+      description:
+        'Message-IDs of the thread, oldest first, as the answered message has them; `in_reply_to` is added at the end.',
     }),
   ),
 }
@@ -204,6 +229,8 @@ export interface MailBody {
   html_body?: string
   custom_headers?: Record<string, string>
   headers?: Record<string, string> | { name: string; value: string }[]
+  in_reply_to?: string
+  references?: string[]
   attachments?: MailAttachment[]
   send_at?: string
   undo_seconds?: number
@@ -237,6 +264,8 @@ export function readMail(given: MailBody, rules: AttachmentRules): ReadMail {
     textBody: textOf(given.text_body),
     htmlBody: textOf(given.html_body),
     headers: headersOf(given),
+    ...(given.headers !== undefined && { headersAs: 'headers' }),
+    ...threadOf(given),
     attachments: attachments.map((file, index) => attachmentOf(file, `attachments.${index}`, rules)),
     returnPath: null,
     inReplyTo: null,
@@ -260,6 +289,17 @@ function headersOf({ custom_headers: custom, headers }: MailBody): Record<string
   const names = new Set(headers.map(({ name }) => name))
   if (names.size < headers.length) throw invalid('headers', 'duplicate', 'A header is there twice. Send each once.')
   return Object.fromEntries(headers.map(({ name, value }) => [name, value]))
+}
+
+function threadOf({ in_reply_to: inReplyTo, references = [] }: MailBody): Pick<NewMail, 'thread'> {
+  if (inReplyTo === undefined && references.length === 0) return {}
+  const answered = inReplyTo === undefined ? null : bare(inReplyTo)
+  const ids = [...references.map(bare), ...(answered === null ? [] : [answered])]
+  return { thread: { inReplyTo: answered, references: [...new Set(ids)] } }
+}
+
+function bare(messageId: string): string {
+  return messageId.replace(/^<|>$/g, '')
 }
 
 function attachmentOf(file: MailAttachment, field: string, rules: AttachmentRules): EncodedAttachment {

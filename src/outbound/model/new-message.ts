@@ -28,6 +28,10 @@ export interface NewMail {
   htmlBody: TextContent | null
   /** Custom headers by name. */
   headers: Readonly<Record<string, string>>
+  /** Member of the request that had the headers, for errors. By default `custom_headers`. */
+  headersAs?: 'headers'
+  /** Message-IDs without angle brackets, as the sender names what is answered; the answered one is the last of `references`. */
+  thread?: { inReplyTo: string | null; references: readonly string[] }
   attachments: readonly EncodedAttachment[]
   returnPath: string | null
   /** The message (`msg_…`) of the sending mailbox that it replies to. */

@@ -47,14 +47,15 @@ export function checkMail(message: NewMail, { now, extra, oneTo }: Rules): Check
     addresses.map((address, index) => checkRecipient(singles.includes(field) ? field : `${field}.${index}`, address))
   const to = listOf('to', message.to)
   const [cc, bcc] = [listOf('cc', message.cc), listOf('bcc', message.bcc ?? [])]
-  const checked = checkHeaders('custom_headers', message.headers)
-  refuseConflicts(message, checked)
+  const headers = checkHeaders(headersMember(message), message.headers)
+  refuseConflicts(message, headers)
   return {
-    ...checked,
+    ...headers,
+    ...(message.thread && { ...message.thread, references: [...message.thread.references] }),
     to,
     cc,
     bcc,
-    replyTo: message.replyTo?.length ? listOf('reply_to', message.replyTo) : checked.replyTo,
+    replyTo: message.replyTo?.length ? listOf('reply_to', message.replyTo) : headers.replyTo,
     subject: checkSubject('subject', message.subject),
     attachments: attached(message, extra),
     recipients: recipientsOf([...to, ...cc, ...bcc]),
@@ -96,15 +97,30 @@ function recipientsOf(addresses: readonly Address[]): string[] {
   return [...distinct.values()]
 }
 
+/** The member of the request that had the headers. */
+export function headersMember({ headersAs }: NewMail): string {
+  return headersAs ?? 'custom_headers'
+}
+
 function refuseConflicts(message: NewMail, { replyTo, inReplyTo, references }: CheckedHeaders): void {
   const refuse = (header: string, member: string) => {
-    const message = `The header ${header} cannot be combined with ${member}.`
-    return invalid(`custom_headers.${header}`, 'forbidden_value', message)
+    const text = `The header ${header} cannot be combined with ${member}.`
+    return invalid(`${headersMember(message)}.${header}`, 'forbidden_value', text)
   }
   if (message.replyTo?.length && replyTo.length > 0) throw refuse('Reply-To', 'reply_to')
-  if (message.inReplyTo === null) return
-  if (inReplyTo !== null) throw refuse('In-Reply-To', 'in_reply_to_message_id')
-  if (references.length > 0) throw refuse('References', 'in_reply_to_message_id')
+  const member = threadMember(message)
+  if (member === null) return
+  if (inReplyTo !== null) throw refuse('In-Reply-To', member)
+  if (references.length > 0) throw refuse('References', member)
+}
+
+/** The member that says what is answered. @throws ProductError validation_error when there are two of them */
+function threadMember({ inReplyTo, thread }: NewMail): string | null {
+  const byMessageId = thread?.inReplyTo === null ? 'references' : 'in_reply_to'
+  if (inReplyTo === null) return thread === undefined ? null : byMessageId
+  if (thread === undefined) return 'in_reply_to_message_id'
+  const text = `${byMessageId} cannot be combined with in_reply_to_message_id, which sets it.`
+  throw invalid(byMessageId, 'forbidden_value', text)
 }
 
 function attached({ attachments: given }: NewMail, extra: readonly string[]): EncodedAttachment[] {

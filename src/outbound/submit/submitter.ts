@@ -11,7 +11,7 @@ import { Composer } from '../../workers/composer.ts'
 import type { NewMail, Sender, Submitted } from '../model/new-message.ts'
 import type { Router } from '../routing/router.ts'
 import { Acceptance, type AcceptanceDeps, hasRoom, mailboxFull, type Ready } from './acceptance.ts'
-import { type CheckedMail, checkDraft, checkMail } from './checked-message.ts'
+import { type CheckedMail, checkDraft, checkMail, headersMember } from './checked-message.ts'
 import { type From, SenderContext } from './sender-context.ts'
 
 type Deps = AcceptanceDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullUntil' | 'hasAccountFor'> }
@@ -147,7 +147,11 @@ export class Submitter {
     const author = await context.from(message.from, message.identityId)
     // The Bcc addresses of the identity count as named recipients.
     const checked = checkMail({ ...message, bcc: message.bcc ?? author.bcc }, rules)
-    context.checkNames(author.from, checked.replyTo, message.replyTo?.length ? 'reply_to' : 'custom_headers.Reply-To')
+    context.checkNames(
+      author.from,
+      checked.replyTo,
+      message.replyTo?.length ? 'reply_to' : `${headersMember(message)}.Reply-To`,
+    )
     const { email } = author.from
     const returnPath = message.returnPath === null ? null : context.returnPath(message.returnPath)
     context.requireSendable(author.from)
