@@ -194,6 +194,8 @@ if (files.length === 0) {
   process.exit(1)
 }
 const checked = patterns.length > 0 || (await check())
+// One process before all others, which find the modules compiled.
+if (patterns.length === 0) execFileSync(process.execPath, [join(ROOT, 'scripts/warm-cache.ts')], { stdio: 'inherit' })
 const outline = await runTests(files)
 outline.showTotals()
 console.log(`ℹ processor_s ${Math.round(processorSeconds())}`)

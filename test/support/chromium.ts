@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import process from 'node:process'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { inTurn } from './amount.ts'
+import { amount, inTurn } from './amount.ts'
 import type { PersonClient } from './person.ts'
 
 /** The same engine without the windows of a browser takes half the processor time for a new tab. */
@@ -55,9 +55,18 @@ export const LOOKS: readonly ViewName[] = ['light', 'dark', 'phone']
 const LOOKS_CHECKED = 1
 let turns = 0
 
-/** Looks for a page. @param turn its number in a list; by default that of the call */
-export function someLooks(turn = turns++): readonly ViewName[] {
+/** Looks for a page. @param turn its number in a list */
+export function someLooks(turn: number): readonly ViewName[] {
   return inTurn(LOOKS, LOOKS_CHECKED, turn)
+}
+
+/** States of a page in stories of which one is examined with axe by default: every page itself is examined in the walk of the pages. */
+const STATES_PER_EXAMINATION = amount(3, 1)
+
+/** Looks of the next state in a story. */
+function looksOfState(): readonly ViewName[] {
+  const turn = turns++
+  return turn % STATES_PER_EXAMINATION === 0 ? someLooks(turn / STATES_PER_EXAMINATION) : []
 }
 
 /** One page of a browser of its own, with what it complained about. */
@@ -151,9 +160,14 @@ export class WebPage {
    * Fails when axe finds anything, a text of strangers has no marks, or the page wrote an error or broke its own policy.
    * @param where named in the failure
    * @param within a selector of what is looked at; default: the whole page
-   * @param rules of axe: tags or names
    */
-  async check(where: string, within?: string, rules: readonly string[] = EVERY_RULE): Promise<void> {
+  async check(where: string, within?: string): Promise<void> {
+    if (turns++ % STATES_PER_EXAMINATION === 0) await this.#examine(where, within, EVERY_RULE)
+    await this.#hasSafeTexts(where)
+  }
+
+  /** @param rules of axe: tags or names */
+  async #examine(where: string, within: string | undefined, rules: readonly string[]): Promise<void> {
     // Half a megabyte, once for each document.
     if (!(await this.page.evaluate('Boolean(globalThis.axe)'))) await this.page.evaluate(AXE)
     const context = within === undefined ? 'document' : JSON.stringify(within)
@@ -163,18 +177,23 @@ export class WebPage {
       nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)}\n    ${failureSummary}`),
     )
     assert.deepEqual(violations, [], `axe, ${where}`)
+  }
+
+  async #hasSafeTexts(where: string): Promise<void> {
     assert.deepEqual(await this.page.evaluate(RAW_TEXTS), [], `text of strangers without marks, ${where}`)
     this.hasNoComplaints(where)
   }
 
   /** The same in some looks; the page is light afterwards. */
-  async checkLooks(where: string, looks: readonly ViewName[] = someLooks(), within?: string): Promise<void> {
+  async checkLooks(where: string, looks: readonly ViewName[] = looksOfState(), within?: string): Promise<void> {
     // A page in dark has the parts, names and sizes of the same page in light.
     const isRest = (look: ViewName) => look === 'dark' && looks.includes('light')
     for (const look of looks) {
       await this.showAs(look)
-      await this.check(`${where}, ${look}`, within, isRest(look) ? COLOUR_RULES : EVERY_RULE)
+      await this.#examine(`${where}, ${look}`, within, isRest(look) ? COLOUR_RULES : EVERY_RULE)
+      await this.#hasSafeTexts(`${where}, ${look}`)
     }
+    await this.#hasSafeTexts(where)
     await this.showAs('light')
   }
 
