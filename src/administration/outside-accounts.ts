@@ -7,7 +7,6 @@ import type { Directory } from '../directory/directory.ts'
 import type { Mailbox } from '../directory/mailboxes/mailboxes.ts'
 import { ACCOUNT_ENDED } from '../directory/mailboxes/mailboxes-deleted.ts'
 import { serviceOfAuth } from '../outbound/model/connected-services.ts'
-import type { SmtpProtocol } from '../outbound/model/records.ts'
 import type { SendingAccounts } from '../outbound/outbound.ts'
 import type { MailConsent } from '../outbound/providers/oauth.ts'
 import type { People } from '../people/people.ts'
@@ -19,18 +18,19 @@ import {
   type NewRemoteAccount,
   type RemoteSecret,
 } from '../sync/accounts/accounts-input.ts'
-import type {
-  DiscoveredAccount,
-  DiscoveredServer,
-  ImapSettings,
-  RemoteAccount,
-  RemoteAuth,
-  RemoteMode,
-  RemoteProtocol,
-} from '../sync/model/records.ts'
+import type { DiscoveredAccount, ImapSettings, RemoteAccount, RemoteAuth, RemoteMode } from '../sync/model/records.ts'
 import type { Sync } from '../sync/sync.ts'
 import { keptMailbox } from './kept-mailboxes.ts'
 import type { MailboxAdministration } from './mailboxes.ts'
+import {
+  definedMembers,
+  type ImapInput,
+  imapOf,
+  type SmtpInput,
+  type SmtpSettings,
+  sendingAccount,
+  smtpOf,
+} from './outside-servers.ts'
 
 export interface OutsideAccountDeps {
   db: Db
@@ -51,16 +51,6 @@ export interface OutsideAccountDeps {
   sync: Pick<Sync, 'accounts' | 'discover'>
 }
 
-/** A server as a person names it; what is left out is found, or has a usual value. */
-export interface GivenServer<P extends string> {
-  host?: string
-  port?: number
-  protocol?: P
-  username?: string
-}
-export type GivenImap = GivenServer<RemoteProtocol>
-export type GivenSmtp = GivenServer<SmtpProtocol> & { password?: string }
-
 /** What is asked for. */
 export interface OutsideAccountInput {
   mode: RemoteMode
@@ -68,8 +58,8 @@ export interface OutsideAccountInput {
   name?: string
   email: string
   password: string
-  imap: GivenImap
-  smtp: GivenSmtp
+  imap: ImapInput
+  smtp: SmtpInput
   /** `collect`: the hosted mailbox. */
   mailboxId?: string
   /** `mirror`: of the new mailbox. */
@@ -83,8 +73,8 @@ export interface OutsideAccountInput {
 export interface OutsideAccountChange {
   name?: string
   password?: string
-  imap?: GivenImap
-  smtp?: GivenSmtp
+  imap?: ImapInput
+  smtp?: SmtpInput
   folderId?: string | null
   since?: number | null
 }
@@ -95,15 +85,6 @@ export type KeptMessages = 'keep' | 'erase'
 /** Receives the current record inside the unit of work; throws to refuse. */
 type Check = (current: RemoteAccount, tx: Tx) => void
 
-interface SmtpSettings {
-  smtpHost: string
-  smtpPort: number
-  smtpProtocol: SmtpProtocol
-  smtpUsername: string
-  /** Undefined where it signs in with the tokens of the account. */
-  smtpPassword?: string
-}
-
 /** An account whose servers are known. */
 interface ResolvedAccount extends Omit<OutsideAccountInput, 'imap' | 'smtp' | 'password'> {
   auth: RemoteAuth
@@ -112,10 +93,6 @@ interface ResolvedAccount extends Omit<OutsideAccountInput, 'imap' | 'smtp' | 'p
   imap: ImapSettings | null
   smtp: SmtpSettings | null
 }
-
-const IMAP_PORTS: Record<RemoteProtocol, number> = { ssl: 993, starttls: 143, none: 143 }
-const SUBMISSIONS_PORT = 465
-const SUBMISSION_PORT = 587
 
 export class OutsideAccounts {
   readonly #deps: OutsideAccountDeps
@@ -181,7 +158,7 @@ export class OutsideAccounts {
       const providerId = this.#changeSmtpIn(tx, current, change)
       const { name, imap, folderId, since, password } = change
       const secret: RemoteSecret | undefined = password === undefined ? undefined : { password }
-      const changed = { name, imap: imap && written(imap), secret, folderId, since, providerId }
+      const changed = { name, imap: imap && definedMembers(imap), secret, folderId, since, providerId }
       return sync.accounts.updateIn(tx, teamId, id, { ...changed, hasOtherSmtp: change.smtp !== undefined })
     })
   }
@@ -365,51 +342,4 @@ function refuseCollector({ status, domainId, isAgent }: Mailbox): void {
   if (status !== 'active') throw conflict(`The mailbox is ${status}.`, 'mailbox_id')
   if (domainId === null) throw conflict('The mailbox is an outside account itself.', 'mailbox_id')
   if (isAgent) throw conflict('The inbox of an agent cannot collect.', 'mailbox_id')
-}
-
-function imapOf({ email, imap }: OutsideAccountInput, found: DiscoveredServer | null): ImapSettings | null {
-  const host = imap.host ?? found?.host
-  if (host === undefined) return null
-  const server = matching(imap, found)
-  const protocol = imap.protocol ?? server?.protocol ?? (imap.port === IMAP_PORTS.starttls ? 'starttls' : 'ssl')
-  const port = imap.port ?? server?.port ?? IMAP_PORTS[protocol]
-  return { host, port, protocol, username: imap.username ?? found?.username ?? email }
-}
-
-/** The server that was found, unless another one, or another way to connect to it, was given: its port belongs to its protocol. */
-function matching<P extends string>(given: GivenServer<P>, found: DiscoveredServer | null): DiscoveredServer | null {
-  const members = ['host', 'port', 'protocol'] as const
-  return members.every((member) => given[member] === undefined || given[member] === found?.[member]) ? found : null
-}
-
-/** Null without a server. */
-function smtpOf(
-  { email, password, smtp }: Pick<OutsideAccountInput, 'email' | 'password' | 'smtp'>,
-  imap: Pick<ImapSettings, 'username'>,
-  found: DiscoveredServer | null,
-): SmtpSettings | null {
-  const host = smtp.host ?? found?.host
-  if (host === undefined) return null
-  const server = matching(smtp, found)
-  const port = smtp.port ?? server?.port ?? (smtp.protocol === 'ssl' ? SUBMISSIONS_PORT : SUBMISSION_PORT)
-  return {
-    smtpHost: host,
-    smtpPort: port,
-    smtpProtocol: smtp.protocol ?? server?.protocol ?? (port === SUBMISSIONS_PORT ? 'ssl' : 'starttls'),
-    smtpUsername: smtp.username ?? (host === found?.host ? found.username : undefined) ?? imap.username ?? email,
-    smtpPassword: smtp.password ?? password,
-  }
-}
-
-/** The envelope sender is the account's own address: its server accepts no other, and reports come back to it. */
-function sendingAccount(
-  { email, name, displayName }: Pick<OutsideAccountInput, 'email' | 'name' | 'displayName'>,
-  settings: SmtpSettings,
-) {
-  return { ...settings, name: name ?? email, fromEmail: email, fromName: displayName ?? null, returnPath: email }
-}
-
-/** Only the members that were given. */
-function written(imap: GivenImap): Partial<ImapSettings> {
-  return Object.fromEntries(Object.entries(imap).filter(([, value]) => value !== undefined))
 }
