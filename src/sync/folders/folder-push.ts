@@ -216,7 +216,7 @@ export class FolderPush {
     if (deleted.length === 0 || isPending()) return false
     for (const row of deleted.sort((a, b) => b.path.length - a.path.length)) {
       // Its messages are removed before, or wait for a confirmation.
-      if (messages.hasErased(row.n)) continue
+      if (messages.erased.isIn(row.n)) continue
       const { present, gone } = await messages.counts(row.n)
       const isEmpty = present + gone === 0 && (await this.#isEmptyThere(row))
       if (isEmpty && (await this.#try('delete', () => session.server.deleteFolder(row.path)))) {

@@ -2,7 +2,8 @@
 
 import type { Reader } from '../../db/db.ts'
 import type { SkippedMessages, SkipReason } from '../model/records.ts'
-import { CONTENT, SKIPPED_RETRY_AT } from './remote-messages.ts'
+import { CONTENT } from './content-state.ts'
+import { SKIPPED_RETRY_AT } from './remote-messages.ts'
 
 export interface SkippedOfFolder extends SkippedMessages {
   /** Number of the remote folder. */

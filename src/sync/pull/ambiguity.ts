@@ -1,8 +1,9 @@
 // Which of several messages a new one in a folder is, where their keys are equal: decided by content.
 
+import { CONTENT } from '../ledger/content-state.ts'
 import { type Intent, OpenIntents } from '../ledger/intents.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
-import { CONTENT, type RemoteMessage } from '../ledger/remote-messages.ts'
+import type { RemoteMessage } from '../ledger/remote-messages.ts'
 import { hexOf, isNamed, messageKey } from '../model/message-key.ts'
 import type { RemoteHead } from '../model/server.ts'
 import { digestHere, digestOf, digestsThere } from '../session/content-digest.ts'

@@ -1,8 +1,9 @@
 // Finds out which messages that are new in a folder are known already: moved, copied, sent from here, or numbered again.
 
+import { CONTENT } from '../ledger/content-state.ts'
 import { type Intent, OpenIntents } from '../ledger/intents.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
-import { CONTENT, type RemoteMessage } from '../ledger/remote-messages.ts'
+import type { RemoteMessage } from '../ledger/remote-messages.ts'
 import { hexOf, isNamed, messageKey } from '../model/message-key.ts'
 import type { RemoteHead } from '../model/server.ts'
 import { sentHere } from '../session/sent-copy.ts'

@@ -1,10 +1,11 @@
 // The incoming half of a round: folders that changed, new messages, and the import of old ones.
 
 import { countOf, piecesOfRanges } from '../../base/number-ranges.ts'
+import { CONTENT } from '../ledger/content-state.ts'
 import { FolderMap } from '../ledger/folder-map.ts'
 import { sendNow } from '../ledger/intents.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
-import { CONTENT, type RemoteMessage } from '../ledger/remote-messages.ts'
+import type { RemoteMessage } from '../ledger/remote-messages.ts'
 import { isRefusal, type RemoteHead, ServerError, type UidSpan } from '../model/server.ts'
 import { highest, spansOf, within, without } from '../model/uid-spans.ts'
 import { readHeads } from '../session/heads.ts'
@@ -103,7 +104,7 @@ export class Pull {
   /** Whether the server is to be asked again for messages of a folder that it did not give. */
   hasOpen({ n }: RemoteFolder): boolean {
     const { messages, clock } = this.#session.deps
-    if (messages.restoring(n, 0, 1).length > 0) return true
+    if (messages.erased.restoring(n, 0, 1).length > 0) return true
     return this.#intake.hasMissing(n) || messages.headless(n, clock.now(), 1).length > 0
   }
 
@@ -129,7 +130,7 @@ export class Pull {
     const { deps, mail } = this.#session
     // A folder that was deleted here with its messages comes back first.
     const isHere = deps.store.read.folders.keys(mail).some(({ n }) => n === folder.folder)
-    const next = (after: number) => (isHere ? deps.messages.restoring(folder.n, after, HEADS_PER_PAGE) : [])
+    const next = (after: number) => (isHere ? deps.messages.erased.restoring(folder.n, after, HEADS_PER_PAGE) : [])
     for (let uids = next(0); uids.length > 0; uids = next(uids.at(-1)!))
       await this.#take(folder, spansOf(uids), (heads) => heads)
   }

@@ -4,9 +4,10 @@ import { withCrlf } from '../../mime/line-ends.ts'
 import { DamagedContent } from '../../store/content/damaged-content.ts'
 import { readFully } from '../../store/content/pack-content.ts'
 import type { MailContent } from '../../store/messages/mail-reads.ts'
+import { CONTENT } from '../ledger/content-state.ts'
 import { FolderMap, seenMarks } from '../ledger/folder-map.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
-import { CONTENT, type RemoteMessage } from '../ledger/remote-messages.ts'
+import type { RemoteMessage } from '../ledger/remote-messages.ts'
 import { flagOf, keywordsIn } from '../model/marks.ts'
 import { bareId, hexOf, messageKey } from '../model/message-key.ts'
 import { isRefusal, type OpenedFolder, type RemoteHead, type UidSpan } from '../model/server.ts'
@@ -71,7 +72,7 @@ export class PushAppends {
       const open = new Set(announced.map(({ message }) => message))
       const sizes = this.#session.deps.store.programs.mail.contents(given)
       // What was deleted here and is put back needs no room there.
-      const mayBeThere = messages.hasErased(n)
+      const mayBeThere = messages.erased.isIn(n)
       for (const step of group) {
         if (open.has(step.message)) continue
         const sizeBytes = sizes.get(step.message)?.sizeBytes ?? 0
@@ -109,7 +110,7 @@ export class PushAppends {
     const { receivedAt } = placement
     const head = { objectId: null, messageId, sizeBytes: bytes.length, receivedAt }
     const key = messageKey(head, session.facts.hasExactSizes)
-    const mayBeThere = (due.isSent && messageId !== null) || messages.hasErased(to.n)
+    const mayBeThere = (due.isSent && messageId !== null) || messages.erased.isIn(to.n)
     if (mayBeThere && (await this.#commands.open(to.n, [message], true)) === undefined) {
       await this.#commands.later([message])
       return null
@@ -197,7 +198,7 @@ export class PushAppends {
 
   async #erasedWithId(to: RemoteFolder, { messageId, sizeBytes }: PutBackHead): Promise<RemoteMessage | undefined> {
     const { server, facts, deps } = this.#session
-    if (messageId === null || !deps.messages.hasErased(to.n)) return undefined
+    if (messageId === null || !deps.messages.erased.isIn(to.n)) return undefined
     const spans = spansOf(await server.find(messageId))
     const erased = deps.messages.in(to.n, spans, PUT_BACK_MAX).filter(({ state }) => state === CONTENT.erased)
     if (erased.length === 0) return undefined

@@ -3,8 +3,8 @@
 
 import { DAY_MS } from '../../base/durations.ts'
 import type { Tx } from '../../db/db.ts'
+import { CONTENT } from '../ledger/content-state.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
-import { CONTENT } from '../ledger/remote-messages.ts'
 import { heldSentence } from '../model/announcements.ts'
 import { MASS_CONFIRM_MESSAGES } from '../model/limits.ts'
 import type { HeldRemoval } from '../model/records.ts'
@@ -62,7 +62,7 @@ export class PushRemovals {
     for (const [folder, group] of Map.groupBy(steps, ({ row }) => row.folder)) {
       for (let at = 0; at < group.length; at += ROWS_PER_BATCH) {
         const uids = group.slice(at, at + ROWS_PER_BATCH).map(({ row }) => row.uid)
-        await this.#session.write((tx) => messages.erase(tx, folder, uids))
+        await this.#session.write((tx) => messages.erased.add(tx, folder, uids))
       }
     }
   }
@@ -73,7 +73,7 @@ export class PushRemovals {
     const { messages } = session.deps
     this.#waiting.clear()
     if (session.account.mode === 'collect') return
-    const counts = messages.erasedCounts(session.account.n)
+    const counts = messages.erased.counts(session.account.n)
     if (session.account.removalThere?.isUndone === true) return this.#putBack(counts)
     if (counts.size === 0 && session.account.removalThere === null) return this.#removeLate()
     const removals = this.#removals(counts)
@@ -87,7 +87,7 @@ export class PushRemovals {
   /** What the server has refused often may have become possible. */
   async #removeLate(): Promise<void> {
     const { account, deps } = this.#session
-    for (const n of deps.messages.erasedLate(account.n, deps.clock.now())) {
+    for (const n of deps.messages.erased.foldersDue(account.n, deps.clock.now())) {
       const folder = deps.folders.get(n)
       if (folder !== undefined) await this.#remove(folder)
     }
@@ -99,7 +99,7 @@ export class PushRemovals {
     const { messages, folders, states } = session.deps
     for (const n of counts.keys()) {
       for (let left = MESSAGES_PER_COMMAND; left === MESSAGES_PER_COMMAND; )
-        left = await session.write((tx) => messages.restoreErased(tx, n, MESSAGES_PER_COMMAND))
+        left = await session.write((tx) => messages.erased.restore(tx, n, MESSAGES_PER_COMMAND))
       this.#restored.add(n)
     }
     await session.write((tx) => {
@@ -174,7 +174,7 @@ export class PushRemovals {
     const session = this.#session
     const { messages, folders, states } = session.deps
     if (session.account.removalThere?.isConfirmed !== true) return
-    const left = this.#removals(messages.erasedCounts(session.account.n)).filter(({ folder }) => isKept(folder))
+    const left = this.#removals(messages.erased.counts(session.account.n)).filter(({ folder }) => isKept(folder))
     if (sum(left, 'pending') > MASS_CONFIRM_MESSAGES) return
     await session.write((tx) => {
       states.holdRemoval(tx, session.account, 'server', null)
@@ -186,7 +186,7 @@ export class PushRemovals {
   async #remove(folder: RemoteFolder): Promise<void> {
     const session = this.#session
     const { messages, clock } = session.deps
-    const due = (after: number) => messages.erasedDue(folder.n, after, clock.now(), MESSAGES_PER_COMMAND)
+    const due = (after: number) => messages.erased.due(folder.n, after, clock.now(), MESSAGES_PER_COMMAND)
     for (let uids = due(0); uids.length > 0; uids = due(uids.at(-1)!)) {
       const opened = await this.#commands.open(folder.n, [])
       if (opened === undefined) return void this.#waiting.set(folder.n, folder.uidValidity)
@@ -195,7 +195,7 @@ export class PushRemovals {
       } catch (error) {
         if (!(error instanceof ServerError) || error.effect !== 'refused') throw error
         this.#commands.noteRefusal('expunge', error)
-        await session.write((tx) => messages.eraseRefused(tx, folder.n, uids, clock.now()))
+        await session.write((tx) => messages.erased.noteRefusal(tx, folder.n, uids, clock.now()))
       }
     }
   }
@@ -212,7 +212,7 @@ export class PushRemovals {
     const uids = uidsOf(same)
     const compared = new Set([...uids, ...uidsOf(absent)])
     const unsure = due.filter((uid) => !compared.has(uid))
-    if (unsure.length > 0) await session.write((tx) => messages.eraseRefused(tx, folder.n, unsure, clock.now()))
+    if (unsure.length > 0) await session.write((tx) => messages.erased.noteRefusal(tx, folder.n, unsure, clock.now()))
     if (uids.length === 0) return
     const trash = session.areLabels
       ? folders.list(session.account.n).find(({ role, state }) => role === 'trash' && state === 'followed')
@@ -223,7 +223,7 @@ export class PushRemovals {
     await this.#write(folder, removed, (tx, batch) => messages.remove(tx, folder.n, batch))
     if (left.size === 0) return
     // It is marked there, and removed when the messages that others marked are.
-    await session.write((tx) => messages.eraseRefused(tx, folder.n, [...left], clock.now()))
+    await session.write((tx) => messages.erased.noteRefusal(tx, folder.n, [...left], clock.now()))
   }
 
   async #throwAway(folder: RemoteFolder, trash: RemoteFolder, uids: readonly number[]): Promise<void> {

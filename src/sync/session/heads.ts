@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { countOf } from '../../base/number-ranges.ts'
+import { CONTENT } from '../ledger/content-state.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
-import { CONTENT } from '../ledger/remote-messages.ts'
 import type { SkipReason } from '../model/records.ts'
 import type { RemoteHead, UidSpan } from '../model/server.ts'
 import { spansOf, uidsOf, without } from '../model/uid-spans.ts'

@@ -1,7 +1,8 @@
 // Whether UIDs still name the messages that they named: compared before anything is changed at the server, and when its numbers are in doubt.
 
+import { CONTENT } from '../ledger/content-state.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
-import { CONTENT, type RemoteMessage } from '../ledger/remote-messages.ts'
+import type { RemoteMessage } from '../ledger/remote-messages.ts'
 import { hexOf, isNamed, messageKey } from '../model/message-key.ts'
 import type { OpenedFolder, RemoteHead } from '../model/server.ts'
 import { spansOf, uidsOf, without } from '../model/uid-spans.ts'

@@ -93,7 +93,7 @@ export class Round {
     await session.write((tx) => {
       const { n } = session.account
       const changes = intents.refused(tx, n)
-      const refused = { names: this.#folderPush.refused, changes, removals: messages.removalsRefused(n, tx) }
+      const refused = { names: this.#folderPush.refused, changes, removals: messages.erased.countRefused(n, tx) }
       const differences = differencesOf({ folders, reader: tx }, n, refused)
       const skipped = skippedOf(tx, n)
       const sentence = skippedSentence(skipped)
