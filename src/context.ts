@@ -157,55 +157,9 @@ export interface Overrides {
 export async function openContext(config: Config, overrides: Overrides = {}): Promise<Context> {
   trustExtra(config.EXTRA_CA_FILE)
   const base = await openBase(config, overrides)
-  const { clock, log, db, blobsDb, guard, vault, resolver, notifier, outbox, trustedClock: trusted } = base
-  const eventDispatch = new EventDispatch({ db, clock, guard, log, config, vault, resolver, notifier, outbox })
-  const links = new Links({ db, clock: trusted, config })
-  const closeLinks = linkCloser({ config, log, links })
-  const store = openStore({ db, blobsDb, clock, vault, notifier, closeLinks })
-  store.blobs.damaged.onDamage((error) => logDamage(log, db.read, error))
-  const { newDkimPair } = overrides
-  const directory = openDirectory({ db, clock, vault, resolver, config, newDkimPair })
-  const allowance = new SendAllowance({ clock, config })
-  const deps = {
-    db,
-    clock,
-    guard,
-    trustedClock: trusted,
-    log,
-    config,
-    vault,
-    resolver,
-    directory,
-    store,
-    outbox,
-    notifier,
-    allowance,
-  }
-  const tokens = new AccessTokens(deps)
-  const outbound = openOutbound({ ...deps, mailTokens: tokens })
-  const sync = new Sync({ ...deps, outbound, tokens, closeLinks }, overrides.openServer)
-  const { teams, domains, mailboxes, appPasswords, keys, forwards } = directory
-  const { webhooks } = eventDispatch
-  const homes = { teams, domains, mailboxes, appPasswords, keys, forwards, webhooks }
-  const own = { db, clock: trusted, log, vault, config, ...homes, mailer: outbound.mail }
-  const people = new People({ ...own, links, outsideAccounts: sync.accounts })
-  const agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
-  const certificates = new AcmeCertificates({ ...deps, domainNames: () => servedNames(db.read) })
-  const mailCertificate = async () => (certificates.pairs().host ?? (await base.folder.readTls())).cert
-  const administration = openAdministration({ ...deps, outbound, agents, people, sync, mailCertificate })
-  const maintenance = openMaintenance({ ...deps, certificates, outbound, sync, folder: base.folder, eventDispatch })
-  const received = new ReceivedEvents(db)
-  const events = new Events(db)
-  const access = new Access({
-    db,
-    clock,
-    log,
-    config,
-    directory,
-    tokens: agents.tokens,
-    accounts: store.accounts,
-    remotes: sync.accounts,
-  })
+  const { clock, log, db, notifier, resolver } = base
+  const services = openServices(base, overrides)
+  const { certificates, directory, eventDispatch, maintenance, outbound, people, store, sync } = services
   const served = (own: CertificatePair) => {
     const { host, byName } = certificates.pairs()
     return { pair: host ?? own, byName }
@@ -216,24 +170,17 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   const { databases, ...shared } = base
   const threads = openThreads(config)
   const pictures = new RemotePictures(new SafeFetch({ resolver, log, allowPrivate: overrides.fetchesPrivate === true }))
+  const events = new Events(db)
+  const received = new ReceivedEvents(db)
   return {
-    ...{
-      ...shared,
-      ...threads,
-      pictures,
-      directory,
-      people,
-      agents,
-      administration,
-      maintenance,
-      eventDispatch,
-      store,
-      outbound,
-      sync,
-      dmarcReports: new DmarcReports(deps),
-    },
-    ...{ access, certificate, certificates, metrics: new MetricSources(), memory: new MemoryShares(clock) },
+    ...shared,
+    ...threads,
+    ...services,
+    pictures,
+    certificate,
     events,
+    metrics: new MetricSources(),
+    memory: new MemoryShares(clock),
     teamChanges: new TeamChanges({ clock, log, events, audit: people.audit }),
     following: new ChangeFeed({ clock, log, notifier, accounts: store.accounts, received }),
     rspamd: rspamdOf(config, clock),
@@ -255,10 +202,60 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
         resolver,
         databases,
       ]
-      await closeAll(closing.map((one) => () => one.close()))
+      await closeAll(closing.map((part) => () => part.close()))
     },
   }
 }
+
+/** Connects the rooms below HTTP, each with what it needs of those below it. */
+function openServices(base: Base, overrides: Overrides) {
+  const { config, clock, log, db, blobsDb, guard, vault, resolver, notifier, outbox, trustedClock: trusted } = base
+  const eventDispatch = new EventDispatch({ db, clock, guard, log, config, vault, resolver, notifier, outbox })
+  const links = new Links({ db, clock: trusted, config })
+  const closeLinks = linkCloser({ config, log, links })
+  const store = openStore({ db, blobsDb, clock, vault, notifier, closeLinks })
+  store.blobs.damaged.onDamage((error) => logDamage(log, db.read, error))
+  const { newDkimPair } = overrides
+  const directory = openDirectory({ db, clock, vault, resolver, config, newDkimPair })
+  const allowance = new SendAllowance({ clock, config })
+  const deps = { ...base, directory, store, allowance }
+  const tokens = new AccessTokens(deps)
+  const outbound = openOutbound({ ...deps, mailTokens: tokens })
+  const sync = new Sync({ ...deps, outbound, tokens, closeLinks }, overrides.openServer)
+  const { teams, domains, mailboxes, appPasswords, keys, forwards } = directory
+  const { webhooks } = eventDispatch
+  const homes = { teams, domains, mailboxes, appPasswords, keys, forwards, webhooks }
+  const own = { db, clock: trusted, log, vault, config, ...homes, mailer: outbound.mail }
+  const people = new People({ ...own, links, outsideAccounts: sync.accounts })
+  const agents = openAgents({ ...own, ...agentDeps(outbound), store, people, allowance })
+  const certificates = new AcmeCertificates({ ...deps, domainNames: () => servedNames(db.read) })
+  const mailCertificate = async () => (certificates.pairs().host ?? (await base.folder.readTls())).cert
+  return {
+    directory,
+    people,
+    agents,
+    certificates,
+    eventDispatch,
+    store,
+    outbound,
+    sync,
+    administration: openAdministration({ ...deps, outbound, agents, people, sync, mailCertificate }),
+    maintenance: openMaintenance({ ...deps, certificates, outbound, sync, eventDispatch }),
+    dmarcReports: new DmarcReports(deps),
+    access: new Access({
+      db,
+      clock,
+      log,
+      config,
+      directory,
+      tokens: agents.tokens,
+      accounts: store.accounts,
+      remotes: sync.accounts,
+    }),
+  }
+}
+
+type Base = Awaited<ReturnType<typeof openBase>>
 
 /** Opens what everything else needs: clock, log, data folder, databases, resolver, notifier and outbox. */
 async function openBase(config: Config, overrides: Overrides) {

@@ -104,13 +104,7 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
     throw explainStartError(error)
   }
   const settle = async () => {
-    await unfinished.settle()
-    await heartbeat.settle()
-    await ownJobs.settle()
-    await app.people.settle()
-    await watch.settle()
-    await certificates.settle()
-    for (const worker of here) await worker.settle()
+    for (const part of [unfinished, heartbeat, ownJobs, app.people, watch, certificates, ...here]) await part.settle()
   }
   return { app, ports: ports(), settle, close }
 }

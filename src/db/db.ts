@@ -6,12 +6,14 @@ import { isDiskFull } from '../base/storage-error.ts'
 import { DatabaseConnection } from './connection.ts'
 import { readPragmas, writePragmas } from './pragmas.ts'
 import { type Reader, type ScanReader, scanHere, type Tx } from './sql.ts'
+import { runSteps, type Steps } from './steps.ts'
 import type { DbThreads } from './threads.ts'
 import { type DeferredWork, openTx, readerOf, type WriteContext } from './tx.ts'
 import type { CommittedUnit, UnitOfWork } from './unit-of-work.ts'
 import { WriteLog } from './write-log.ts'
 
 export type { AnyReader, DbReads, Reader, Row, ScanReader, SqlValue, Tx } from './sql.ts'
+export type { Steps } from './steps.ts'
 
 export interface DbOptions {
   file: string
@@ -25,9 +27,6 @@ export interface DbOptions {
   upkeepFailed?(error: unknown): void
 }
 
-/** Work that is done in steps: between two of them, at each `yield`, other code of the thread may run. */
-export type Steps<T> = Generator<undefined, T, undefined>
-
 /** Nothing for a promise: a unit of work is done when its function returns. */
 export type Settled<T> = T extends PromiseLike<unknown> ? never : T
 
@@ -35,8 +34,6 @@ export type Settled<T> = T extends PromiseLike<unknown> ? never : T
 const BATCH_MAX = 128
 /** A transaction takes no further unit of work after this time, ms: the thread of the listeners must not stand still for long. */
 const BATCH_MS = 8
-/** Work done in steps gives way after this time, ms. */
-const STEPS_MS = 4
 const BUSY_WAIT_MS = 2
 const BUSY_TRIES = 5000
 /** Causes for which a follow-up failed that are remembered; further ones are not reported. */
@@ -384,16 +381,6 @@ export class Db {
         await pause(BUSY_WAIT_MS)
       }
     }
-  }
-}
-
-async function runSteps<T>(steps: Steps<T>): Promise<T> {
-  for (let elapsed = stopwatch(); ; ) {
-    const step = steps.next()
-    if (step.done) return step.value
-    if (elapsed() < STEPS_MS) continue
-    await new Promise(setImmediate)
-    elapsed = stopwatch()
   }
 }
 

@@ -41,23 +41,7 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
   const servedAt = (surface: Surface) =>
     new RouteTable(routesOf(routes, app, surface, options.webhooks ?? NO_WEBHOOKS).map(prepareRoute))
   const tables = { app: servedAt('app'), send: servedAt('send'), operator: operatorTable(routes) }
-  const shared = {
-    app,
-    elsewhere: [
-      { table: tables.app, origin: config.APP_ORIGIN },
-      { table: tables.send, origin: sendBase(config) },
-      // Its address is no business of strangers at the public ports.
-      { table: tables.operator, origin: null },
-    ],
-    errorPage: options.errorPage ?? null,
-    rate,
-    throttle: new Throttle(clock),
-    concurrency: new ConcurrencyLimits(),
-    sources: new Sources(config.TRUSTED_PROXIES),
-    largeBodies: new LargeBodies(clock),
-    corsOrigins: new Set(config.CORS_ORIGINS),
-    checkReplies: options.checkReplies ?? false,
-  }
+  const shared = sharedParts(app, tables, { rate, ...options })
   const hsts = new Hsts(app)
   const context = (surface: 'app' | 'send', table: RouteTable = tables[surface]): ListenerContext => {
     const credential = (secret: string) =>
@@ -105,6 +89,32 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
       }
     },
     stop,
+  }
+}
+
+/** What the listeners of one process share. */
+function sharedParts(
+  app: Context,
+  tables: { app: RouteTable; send: RouteTable; operator: RouteTable },
+  { rate, errorPage, checkReplies = false }: HttpOptions & { rate: RateLimit },
+) {
+  const { config, clock } = app
+  return {
+    app,
+    elsewhere: [
+      { table: tables.app, origin: config.APP_ORIGIN },
+      { table: tables.send, origin: sendBase(config) },
+      // Its address is no business of strangers at the public ports.
+      { table: tables.operator, origin: null },
+    ],
+    errorPage: errorPage ?? null,
+    rate,
+    throttle: new Throttle(clock),
+    concurrency: new ConcurrencyLimits(),
+    sources: new Sources(config.TRUSTED_PROXIES),
+    largeBodies: new LargeBodies(clock),
+    corsOrigins: new Set(config.CORS_ORIGINS),
+    checkReplies,
   }
 }
 

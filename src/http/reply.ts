@@ -6,6 +6,7 @@ import { answerAndLinger, unreadBody } from './body.ts'
 import { compress, compressOnce, isCompressibleSize, isTextType, negotiateCoding } from './compress.ts'
 import { encodeCursor } from './cursor.ts'
 import { nextAddress, wantsPage } from './elsewhere.ts'
+import type { ErrorAnswer } from './error-answer.ts'
 import { errorMember, statusOf } from './errors.ts'
 import { etagOf, namesTag } from './etag.ts'
 import { cursorScopeOf } from './input.ts'
@@ -15,7 +16,6 @@ import { byteRangeOf } from './ranges.ts'
 import type { RequestContext } from './request-context.ts'
 import {
   type BytesAnswer,
-  type ErrorAnswer,
   isAnswer,
   isBytes,
   isPage,

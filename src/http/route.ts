@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { ErrorCode, ProductError } from '../base/errors.ts'
+import type { ErrorCode } from '../base/errors.ts'
 import type { MailboxGate } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
@@ -15,6 +15,7 @@ import type {
 import type { SignInSession } from '../people/sessions.ts'
 import type { PageKey } from '../store/rows/records.ts'
 import type { BodyReader } from './body-plan.ts'
+import type { ErrorAnswer, RouteError } from './error-answer.ts'
 import type { RenderedJson } from './json-text.ts'
 
 /** Credential a route takes: a root key, a mailbox credential, either, the operator's, the session of a person, or none. */
@@ -153,23 +154,6 @@ export interface PageAnswer {
   status: number
   html: string
   headers: Record<string, string>
-}
-
-/** An error to be sent. */
-export interface RouteError {
-  error: ProductError
-  status: number
-  requestId: string
-  /** Value of `Retry-After` in seconds, if any. */
-  wait?: number
-}
-
-/** An error response in a route's own format. */
-export interface ErrorAnswer {
-  status: number
-  type: string
-  text: string
-  headers?: Record<string, string>
 }
 
 /** How a route reads a raw body: as bytes, chunk by chunk. */

@@ -34,26 +34,7 @@ interface WorkerRun {
 export function openSupervisor(app: Context): Service {
   const runs = new Map<string, WorkerRun>()
   let stopping = false
-  const silent = { info() {}, warn() {}, error() {} }
-  const bree = new Bree({
-    root: false,
-    logger: silent as never,
-    // Bree terminates a thread after it reported `cancelled` and reports that as an error.
-    errorHandler: (error, data) => {
-      if (!stopping) app.log.error({ event: 'worker.died', err: error, worker: data.name }, 'Worker died')
-    },
-    workerMessageHandler: () => {},
-    jobs: THREADS.map(({ name, workers }) => {
-      const workerData: WorkerThreadData = { config: app.config, workers, isOpen: app.appliance.isOpen }
-      return {
-        name,
-        path: FILE,
-        timeout: 0,
-        worker: { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB, maxOldGenerationSizeMb: OLD_MB } },
-      }
-    }),
-  })
-
+  const bree = openBree(app, () => stopping)
   let unlisten = () => {}
 
   const run = async (name: string) => {
@@ -99,6 +80,29 @@ export function openSupervisor(app: Context): Service {
       await bree.stop()
     },
   }
+}
+
+/** The threads, not started. */
+function openBree(app: Context, isStopping: () => boolean): Bree {
+  const silent = { info() {}, warn() {}, error() {} }
+  return new Bree({
+    root: false,
+    logger: silent as never,
+    // Bree terminates a thread after it reported `cancelled` and reports that as an error.
+    errorHandler: (error, data) => {
+      if (!isStopping()) app.log.error({ event: 'worker.died', err: error, worker: data.name }, 'Worker died')
+    },
+    workerMessageHandler: () => {},
+    jobs: THREADS.map(({ name, workers }) => {
+      const workerData: WorkerThreadData = { config: app.config, workers, isOpen: app.appliance.isOpen }
+      return {
+        name,
+        path: FILE,
+        timeout: 0,
+        worker: { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB, maxOldGenerationSizeMb: OLD_MB } },
+      }
+    }),
+  })
 }
 
 function isNeeded(app: Context, thread: WorkerThread): boolean {

@@ -118,7 +118,9 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTokens: MailTokens }): Outbound {
+type Deps = OutboundDeps & { allowance: SendLimit; mailTokens: MailTokens }
+
+export function openOutbound(deps: Deps): Outbound {
   const suppressions = new Suppressions(deps)
   const queue = new Queue(deps)
   const emails = new Emails(deps)
@@ -132,15 +134,7 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   const transitions = new DeliveryTransitions({ ...deps, queue, suppressions, meter })
   const router = new Router({ ...deps, providers, groups, sharedLimit })
   const receive = new ReceivedDelivery({ ...deps, emails, queue, suppressions, meter, router })
-  const transports = new Transports({
-    ...{ ...deps, vacationReplies, notifications, receive },
-    connections: providers.connections,
-    accounts: {
-      gmail_api: (provider) => openGmail({ ...deps, providers }, provider),
-      outlook_api: (provider) => openOutlook({ ...deps, providers }, provider),
-      amazon_ses: (provider) => openSes({ ...deps, sharedLimit }, provider),
-    },
-  })
+  const transports = openTransports(deps, { vacationReplies, notifications, receive, providers, sharedLimit })
   const signer = new Signer(deps)
   const keptContents = new KeptContents(deps)
   const singleDeliveries = new SingleDeliveries({ ...deps, keptContents })
@@ -148,24 +142,16 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
   const notices = new Notices({ ...deps, emails, queue })
   const worker = {
     ...submitting,
-    ...{ signer, transports, vacationReplies, notifications, providers: providers.health },
+    signer,
+    transports,
+    vacationReplies,
+    notifications,
+    providers: providers.health,
     sealer: new Sealer({ ...deps, signer }),
     notices,
   }
-  const accounts: SendingAccounts = {
-    ...{ providers, groups, sharedLimit, transports },
-    checks: new AccountChecks({ ...deps, providers, transports }),
-    sesIdentities: new SesIdentities({ ...deps, sharedLimit }),
-    oauth: new OAuth({ ...deps, providers }),
-    quotaCounts: new QuotaCounts(deps),
-    foreignIn: (reader, teamId, scope) => foreignIn(groups, reader, teamId, scope),
-  }
-  const submit = {
-    submitter: new Submitter(submitting),
-    rawSubmitter: new RawSubmitter(submitting),
-    resending: new Resending(submitting),
-    cancelling: new Cancelling({ ...deps, emails, transitions, queue }),
-  }
+  const accounts = openAccounts(deps, { providers, groups, sharedLimit, transports })
+  const submit = openSubmission(submitting)
   const reporting = { ...deps, emails, transitions }
   const reports = { feedback: new Feedback(reporting), sns: new Sns(reporting), notices }
   const mail = new SystemMail({ ...deps, emails, queue, suppressions })
@@ -185,14 +171,70 @@ export function openOutbound(deps: OutboundDeps & { allowance: SendLimit; mailTo
       deliveries: new DeliveryLog(deps),
       sentMessages: new SentMessages(deps),
     },
-    queue: {
-      ...{ entries: queue, transitions, suppressions },
-      messages: new QueuedMessages({ ...deps, queue, emails, transitions, keptContents }),
-      actions: new DeliveryActions({ ...deps, queue, transitions, singleDeliveries }),
-    },
+    queue: openQueue({ ...submitting, keptContents }),
     billing: { ledger, meter },
     runner: () => new Runner(worker),
     close: () => closeAll(closing.map((part) => () => part.close())),
+  }
+}
+
+type SubmissionParts = ConstructorParameters<typeof Submitter>[0] &
+  ConstructorParameters<typeof RawSubmitter>[0] &
+  ConstructorParameters<typeof Resending>[0] &
+  ConstructorParameters<typeof Cancelling>[0]
+
+function openSubmission(parts: SubmissionParts): Outbound['submit'] {
+  return {
+    submitter: new Submitter(parts),
+    rawSubmitter: new RawSubmitter(parts),
+    resending: new Resending(parts),
+    cancelling: new Cancelling(parts),
+  }
+}
+
+type QueueParts = Pick<Outbound['queue'], 'transitions' | 'suppressions'> & { queue: Queue } & Omit<
+    ConstructorParameters<typeof QueuedMessages>[0],
+    'queue' | 'transitions'
+  > &
+  Omit<ConstructorParameters<typeof DeliveryActions>[0], 'queue' | 'transitions'>
+
+function openQueue(parts: QueueParts): Outbound['queue'] {
+  const { queue, transitions, suppressions } = parts
+  return {
+    entries: queue,
+    transitions,
+    suppressions,
+    messages: new QueuedMessages(parts),
+    actions: new DeliveryActions(parts),
+  }
+}
+
+type TransportParts = Pick<SendingAccounts, 'providers' | 'sharedLimit'> &
+  Pick<Outbound, 'vacationReplies' | 'notifications' | 'receive'>
+
+function openTransports(deps: Deps, { providers, sharedLimit, ...parts }: TransportParts): Transports {
+  return new Transports({
+    ...deps,
+    ...parts,
+    connections: providers.connections,
+    accounts: {
+      gmail_api: (provider) => openGmail({ ...deps, providers }, provider),
+      outlook_api: (provider) => openOutlook({ ...deps, providers }, provider),
+      amazon_ses: (provider) => openSes({ ...deps, sharedLimit }, provider),
+    },
+  })
+}
+
+type AccountParts = Pick<SendingAccounts, 'providers' | 'groups' | 'sharedLimit' | 'transports'>
+
+function openAccounts(deps: Deps, parts: AccountParts): SendingAccounts {
+  return {
+    ...parts,
+    checks: new AccountChecks({ ...deps, ...parts }),
+    sesIdentities: new SesIdentities({ ...deps, ...parts }),
+    oauth: new OAuth({ ...deps, ...parts }),
+    quotaCounts: new QuotaCounts(deps),
+    foreignIn: (reader, teamId, scope) => foreignIn(parts.groups, reader, teamId, scope),
   }
 }
 

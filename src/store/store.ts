@@ -197,79 +197,28 @@ interface StoreDeps {
 }
 
 export function openStore(deps: StoreDeps): Store {
-  const { db, blobsDb, clock, vault, notifier, closeLinks } = deps
-  const accounts = new Accounts(db, clock, notifier)
-  const folders = new Folders(db, clock)
-  const changes = new ChangeLedger(db, accounts)
-  const blobs = new Blobs(blobsDb, clock)
-  const names = new BlobNames(vault)
-  const uploads = new Uploads({ db, clock, names, namesInUse })
-  const submissions = new Submissions({ db, clock, accounts, changes })
-  const counters = new Counters()
-  const sentHours = new SentHours({ db, clock })
-  const identities = new Identities({ db, clock, accounts, changes })
-  const quotas = new Quotas({ db, clock, accounts, changes })
-  const scriptIds = new ScriptIds()
-  const notifications = new ScriptNotifications({ accounts })
-  const vacations = new Vacations({ db, clock, accounts, identities, scriptIds })
-  const erased = new ErasedContents(blobs)
-  const edits = new MessageEdits({ db, clock, accounts, folders, changes, erased })
-  const removed = new RemovedMessages({ db, folders, erased })
-  const undo = new UndoRecords({ db, clock, edits })
-  const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
-  const [views, subscribedNames] = [new FolderViews(db), new SubscribedNames(db, notifier)]
-  const [annotations, moves] = [new Annotations(db), new Moves({ db, folders, edits, views })]
-  const deliverer = new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names, closeLinks })
-  const imports = new Imports({ db, clock, accounts, folders, changes, names })
-  const drafts = new Drafts({ db, clock, accounts, folders, changes, edits, names })
-  const [forwarded, spamModels] = [new Forwarded(), new SpamModels(db)]
-  const owners = { accounts, folders, changes, uploads, submissions, removed, identities, quotas, sentHours }
-  const steps = purgeSteps({
-    ...owners,
-    vacations,
-    forwarded,
-    scriptIds,
-    notifications,
-    subscribedNames,
-    annotations,
-    undo,
-    deliverer,
-    spamModels,
-  })
+  const parts = openParts(deps)
+  const { db, clock, vault } = deps
+  const { accounts, blobs, names, counters, deliverer } = parts
   return {
     accounts,
     blobs,
-    read: {
-      folders,
-      messages: new Messages({ db, clock, accounts, blobs, folders }),
-      threads: new Threads({ db, clock, accounts, folders }),
-      changes,
-      contents: new Contents({ db, blobs, accounts, names, uploads }),
-      blobNames: names,
-    },
-    edit: {
-      folders: folderEdits,
-      messages: edits,
-      threads: new ThreadEdits({ db, edits }),
-      ...{ drafts, uploads, imports, removed, undo },
-      openAccount: (tx, mailboxId, email) => openAccount(tx, owners, clock, { mailboxId, email }),
-    },
-    programs: {
-      ...{ views, moves, annotations },
-      mail: new MailReads(db, blobs),
-      copies: new Copies({ db, clock, accounts, folders, changes, views, moves, blobs, names }),
-      flags: new FlagEdits({ db, clock, accounts, changes, views }),
-      names: subscribedNames,
-      sentLinks: new SentLinks({ clock, folders, imports, edits, drafts, submissions }),
-    },
+    read: readsOf(parts, deps),
+    edit: editsOf(parts, deps),
+    programs: programsOf(parts, deps),
     delivery: {
       deliver: (message, targets, record) => deliverer.deliver(message, targets, record),
-      ...{ scriptIds, forwarded, vacations, notifications },
+      scriptIds: parts.scriptIds,
+      forwarded: parts.forwarded,
+      vacations: parts.vacations,
+      notifications: parts.notifications,
     },
     sending: {
-      ...{ submissions, identities, quotas },
-      copies: new SentCopies({ clock, accounts, folders, changes, submissions, sentHours, names }),
-      hours: sentHours,
+      submissions: parts.submissions,
+      identities: parts.identities,
+      quotas: parts.quotas,
+      copies: new SentCopies({ ...parts, clock, names }),
+      hours: parts.sentHours,
     },
     log: {
       inbound: new InboundLog(db, counters),
@@ -278,48 +227,118 @@ export function openStore(deps: StoreDeps): Store {
       reports: new Reports(db),
       tagCounts: new TagCounts(db),
     },
-    upkeep: {
-      history: new ChangeHistory({ db, clock, accounts }),
-      erased,
-      trashRetention: new TrashRetention({ db, accounts, edits }),
-      purge: new Purge({ db, accounts, steps }),
-      reindexing: new Reindexing({ db, accounts, blobs }),
-      outlining: new Outlining({ db, accounts, blobs, edits }),
-    },
+    upkeep: upkeepOf(parts, deps),
     spam: {
       acquaintances: new Acquaintances(db, clock),
-      models: spamModels,
-      learning: new SpamLearning({ db, clock, vault, blobs, accounts, models: spamModels }),
+      models: parts.spamModels,
+      learning: new SpamLearning({ db, clock, vault, blobs, accounts, models: parts.spamModels }),
     },
   }
 }
 
-interface AccountOwners {
-  accounts: Accounts
-  folders: Folders
-  changes: ChangeLedger
-  identities: Identities
-  quotas: Quotas
+/** The parts that several groups of the store use. */
+type StoreParts = ReturnType<typeof openParts>
+
+function openParts({ db, blobsDb, clock, vault, notifier, closeLinks }: StoreDeps) {
+  const accounts = new Accounts(db, clock, notifier)
+  const folders = new Folders(db, clock)
+  const changes = new ChangeLedger(db, accounts)
+  const blobs = new Blobs(blobsDb, clock)
+  const names = new BlobNames(vault)
+  const identities = new Identities({ db, clock, accounts, changes })
+  const scriptIds = new ScriptIds()
+  const erased = new ErasedContents(blobs)
+  const edits = new MessageEdits({ db, clock, accounts, folders, changes, erased })
+  const folderEdits = new FolderEdits({ db, clock, accounts, changes, edits })
+  const views = new FolderViews(db)
+  return {
+    accounts,
+    folders,
+    changes,
+    blobs,
+    names,
+    identities,
+    scriptIds,
+    erased,
+    edits,
+    folderEdits,
+    views,
+    uploads: new Uploads({ db, clock, names, namesInUse }),
+    submissions: new Submissions({ db, clock, accounts, changes }),
+    counters: new Counters(),
+    sentHours: new SentHours({ db, clock }),
+    quotas: new Quotas({ db, clock, accounts, changes }),
+    notifications: new ScriptNotifications({ accounts }),
+    vacations: new Vacations({ db, clock, accounts, identities, scriptIds }),
+    removed: new RemovedMessages({ db, folders, erased }),
+    undo: new UndoRecords({ db, clock, edits }),
+    subscribedNames: new SubscribedNames(db, notifier),
+    annotations: new Annotations(db),
+    moves: new Moves({ db, folders, edits, views }),
+    deliverer: new Deliverer({ db, clock, accounts, folders, folderEdits, changes, blobs, names, closeLinks }),
+    imports: new Imports({ db, clock, accounts, folders, changes, names }),
+    drafts: new Drafts({ db, clock, accounts, folders, changes, edits, names }),
+    forwarded: new Forwarded(),
+    spamModels: new SpamModels(db),
+  }
 }
 
-interface PurgeOwners extends AccountOwners {
-  uploads: Uploads
-  submissions: Submissions
-  removed: RemovedMessages
-  sentHours: SentHours
-  vacations: Vacations
-  forwarded: Forwarded
-  scriptIds: ScriptIds
-  notifications: ScriptNotifications
-  subscribedNames: SubscribedNames
-  annotations: Annotations
-  undo: UndoRecords
-  deliverer: Deliverer
-  spamModels: SpamModels
+function readsOf(parts: StoreParts, { db, clock }: StoreDeps): StoreReads {
+  const { accounts, blobs, folders, names, changes, uploads } = parts
+  return {
+    folders,
+    messages: new Messages({ db, clock, accounts, blobs, folders }),
+    threads: new Threads({ db, clock, accounts, folders }),
+    changes,
+    contents: new Contents({ db, blobs, accounts, names, uploads }),
+    blobNames: names,
+  }
+}
+
+function editsOf(parts: StoreParts, { db, clock }: StoreDeps): StoreEdits {
+  const { folderEdits, edits, drafts, uploads, imports, removed, undo } = parts
+  return {
+    folders: folderEdits,
+    messages: edits,
+    threads: new ThreadEdits({ db, edits }),
+    drafts,
+    uploads,
+    imports,
+    removed,
+    undo,
+    openAccount: (tx, mailboxId, email) => openAccount(tx, parts, clock, { mailboxId, email }),
+  }
+}
+
+function programsOf(parts: StoreParts, { db, clock }: StoreDeps): StorePrograms {
+  const { accounts, folders, changes, views, moves, blobs, names, annotations } = parts
+  const { imports, edits, drafts, submissions } = parts
+  return {
+    views,
+    moves,
+    annotations,
+    mail: new MailReads(db, blobs),
+    copies: new Copies({ db, clock, accounts, folders, changes, views, moves, blobs, names }),
+    flags: new FlagEdits({ db, clock, accounts, changes, views }),
+    names: parts.subscribedNames,
+    sentLinks: new SentLinks({ clock, folders, imports, edits, drafts, submissions }),
+  }
+}
+
+function upkeepOf(parts: StoreParts, { db, clock }: StoreDeps): StoreUpkeep {
+  const { accounts, blobs, edits, erased } = parts
+  return {
+    history: new ChangeHistory({ db, clock, accounts }),
+    erased,
+    trashRetention: new TrashRetention({ db, accounts, edits }),
+    purge: new Purge({ db, accounts, steps: purgeSteps(parts) }),
+    reindexing: new Reindexing({ db, accounts, blobs }),
+    outlining: new Outlining({ db, accounts, blobs, edits }),
+  }
 }
 
 /** Each part erases its own rows of a purged account; rows that others refer to come later. */
-function purgeSteps(parts: PurgeOwners): PurgeStep[] {
+function purgeSteps(parts: StoreParts): PurgeStep[] {
   const { accounts, folders, changes, uploads, submissions, deliverer, identities, quotas } = parts
   const { sentHours, vacations, forwarded, scriptIds, notifications, subscribedNames, annotations, removed } = parts
   const { spamModels, undo } = parts
@@ -355,7 +374,7 @@ function purgeSteps(parts: PurgeOwners): PurgeStep[] {
 /** See {@link StoreEdits.openAccount}. */
 function openAccount(
   tx: Tx,
-  { accounts, folders, changes, identities, quotas }: AccountOwners,
+  { accounts, folders, changes, identities, quotas }: StoreParts,
   clock: Clock,
   { mailboxId, email }: { mailboxId: string; email: string },
 ): void {

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { type ErrorCode, ProductError } from '../../base/errors.ts'
-import type { ErrorAnswer, RouteError } from '../../http/route.ts'
+import type { ErrorAnswer, RouteError } from '../../http/error-answer.ts'
 import { Id } from '../../http/schema.ts'
 import { record } from '../schemas/record.ts'
 
