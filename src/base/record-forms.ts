@@ -24,6 +24,8 @@ export const RECORD_FORMS = new Map<string, (data: never) => unknown>([
       value: data.value,
     }),
   ],
+  // Whether there is one is all that is asked.
+  ['DS', (data: { keyTag: number }) => data.keyTag],
   [
     'TLSA',
     (data: { usage: number; selector: number; matchingType: number; certificate: Buffer }) => ({

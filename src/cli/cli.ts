@@ -79,7 +79,7 @@ function withoutCommand(argv: readonly string[], io: Io): string | undefined {
 }
 
 async function run(command: Command, { values, operands }: Arguments, io: Io): Promise<CommandResult | undefined> {
-  const config = loadConfig(io.env)
+  let config = loadConfig(io.env)
   let app: Promise<Context> | undefined
   const print = ({ data, lines }: CommandOutput) => {
     if (values.json) io.out(JSON.stringify(data))
@@ -89,6 +89,10 @@ async function run(command: Command, { values, operands }: Arguments, io: Io): P
     config,
     // Commands print their own output; log lines must not mix with it.
     open: () => (app ??= openContext(config, { log: openLog('silent') })),
+    reload: () => {
+      config = loadConfig(io.env)
+      return config
+    },
     operands,
     text: (option) => values[option] as string | undefined,
     all: (option) => (values[option] ?? []) as readonly string[],

@@ -57,6 +57,7 @@ import { providerActivate, providerDeactivate, providerDelete, providerTest } fr
 import { providerConnect, providerCreate, providerUpdate } from './commands/provider-edit.ts'
 import { providerList, providerShow } from './commands/providers.ts'
 import { queueDrop, queueList, queueRetry } from './commands/queue.ts'
+import { quickstart } from './commands/quickstart.ts'
 import { remoteAdd, remoteDiscover } from './commands/remote-add.ts'
 import {
   remoteConfirmRemoval,
@@ -108,6 +109,7 @@ export const GROUPS: readonly CommandGroup[] = [
   {
     title: 'The appliance',
     commands: [
+      quickstart,
       setup,
       serveCommand,
       serverName,

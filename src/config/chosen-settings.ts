@@ -9,8 +9,22 @@ import { replaceFile } from './data-folder.ts'
 /** Settings that can be chosen and hold at once: those of backups. */
 export const CHOOSABLE_AT_ONCE = ['BACKUP_TIMES', 'BACKUP_KEEP'] as const
 
-/** Settings that can be chosen: besides these the names under which others reach the server, for the next start. */
-export const CHOOSABLE = ['MAIL_HOSTS', 'APP_ORIGIN', ...CHOOSABLE_AT_ONCE] as const
+/** Settings that a first set-up chooses besides the names: ports as the internet knows them, certificates, and sending over IPv6. */
+export const CHOOSABLE_AT_SETUP = [
+  'SEND_ORIGIN',
+  'SMTP_PORT',
+  'HTTP_PORT',
+  'HTTPS_PORT',
+  'IMAPS_PORT',
+  'SUBMISSIONS_PORT',
+  'SUBMISSION_PORT',
+  'ACME',
+  'ACME_EMAIL',
+  'DIRECT_IPV6',
+] as const
+
+/** Settings that can be chosen: besides those that hold at once, they hold from the next start on. */
+export const CHOOSABLE = ['MAIL_HOSTS', 'APP_ORIGIN', ...CHOOSABLE_AT_SETUP, ...CHOOSABLE_AT_ONCE] as const
 
 export type ChosenSettings = Partial<Pick<Config, (typeof CHOOSABLE)[number]>>
 

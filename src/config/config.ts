@@ -249,6 +249,11 @@ export const settings = {
     minimum: 1,
     description: 'TCP port of remote mail servers for direct delivery; change it only for tests.',
   },
+  DIRECT_IPV6: Type.Boolean({
+    default: true,
+    description:
+      'Deliver directly over IPv6 too. false: only to mail servers without an IPv4 address; for an IPv6 address without reverse DNS, which many servers refuse.',
+  }),
   ALLOW_PRIVATE_SMTP_HOSTS: Type.Boolean({
     default: false,
     description: 'Allow sending accounts and remote mail servers at private network addresses.',

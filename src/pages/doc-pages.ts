@@ -31,6 +31,7 @@ export const DOC_GROUPS: readonly DocGroup[] = [
     entries: [
       { name: 'README', path: '/docs', label: 'Overview' },
       entry('getting-started', 'Getting started'),
+      entry('quickstart', 'On the internet'),
       entry('console', 'In the browser'),
       entry('docker', 'Docker'),
       entry('machine', 'A machine of its own'),

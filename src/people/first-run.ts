@@ -88,12 +88,10 @@ export class FirstRun {
     return this.#deps.db.write((tx) => {
       // Two browsers may have opened the same address.
       this.#require(owner.token, tx)
-      const { members, persons, signInAs } = this.#deps
-      const team = this.#nameTeam(tx, owner.teamName)
-      members.addOwner(tx, team.id, email)
+      const { persons, signInAs } = this.#deps
+      const team = this.#appoint(tx, email, owner.teamName)
       const { locale, timeZone } = persons.ensure(tx, email)
       persons.setProfile(tx, email, { displayName: owner.displayName, locale, timeZone })
-      persons.setOperator(tx, email, true)
       storeCredential(tx)
       tx.afterCommit(() => {
         this.#token = null
@@ -101,6 +99,27 @@ export class FirstRun {
       const scope = { email, teamId: null, mailboxId: null, shownBy: null }
       return { session: signInAs(tx, scope, { ...browser, method: 'first_run' }), team }
     })
+  }
+
+  /**
+   * Makes the first owner, who is also an operator, without a way to sign in: the command line prints a link.
+   * @throws ProductError validation_error, conflict when there is an owner
+   */
+  appoint(tx: Tx, owner: Pick<FirstOwner, 'email' | 'teamName'>): Team {
+    if (!this.isOpen(tx)) throw hasOwner()
+    const team = this.#appoint(tx, checkPersonEmail(owner.email), owner.teamName)
+    tx.afterCommit(() => {
+      this.#token = null
+    })
+    return team
+  }
+
+  #appoint(tx: Tx, email: string, teamName: string): Team {
+    const { members, persons } = this.#deps
+    const team = this.#nameTeam(tx, teamName)
+    members.addOwner(tx, team.id, email)
+    persons.setOperator(tx, email, true)
+    return team
   }
 
   async #prepareCredential(email: string, credential: FirstCredential): Promise<(tx: Tx) => void> {
@@ -125,7 +144,7 @@ export class FirstRun {
 
   /** @throws ProductError authentication_required, conflict */
   #require(given: string, reader?: Reader): void {
-    if (!this.isOpen(reader)) throw conflict('This appliance has an owner. Sign in, or ask them for an invitation.')
+    if (!this.isOpen(reader)) throw hasOwner()
     const token = this.#token
     if (token !== null && token.expiresAt > this.#deps.clock.now() && timingSafeEqual(sha256(given), token.hash)) return
     throw new ProductError(
@@ -133,4 +152,8 @@ export class FirstRun {
       'This address is not valid any more. Restart Mailstead to get a new one.',
     )
   }
+}
+
+function hasOwner(): ProductError {
+  return conflict('This appliance has an owner. Sign in, or ask them for an invitation.')
 }

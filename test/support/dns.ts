@@ -17,6 +17,8 @@ export interface Names {
   SRV?: { priority: number; weight: number; port: number; target: string }[]
   NS?: string[]
   CAA?: { flags: number; tag: string; value: string }[]
+  /** Key tags. */
+  DS?: number[]
   /** "3 1 1 0123…" */
   TLSA?: string[]
   CNAME?: string
@@ -180,11 +182,16 @@ function recordsOf(names: Names, name: string, type: string): Answer[] {
   if (type === 'SRV') return (names.SRV ?? []).map((data) => ({ ...base, type: 'SRV' as const, data }))
   if (type === 'CAA') return (names.CAA ?? []).map((data) => ({ ...base, type, data: data as never }))
   if (type === 'TLSA') return (names.TLSA ?? []).map((data) => ({ ...base, type, data: tlsaOf(data) as never }))
+  if (type === 'DS') return (names.DS ?? []).map((keyTag) => ({ ...base, type, data: signerOf(keyTag) as never }))
   if (type === 'CNAME') return names.CNAME === undefined ? [] : [{ ...base, type, data: names.CNAME }]
   if (type === 'A' || type === 'AAAA' || type === 'PTR' || type === 'NS') {
     return (names[type] ?? []).map((data) => ({ ...base, type, data }))
   }
   return []
+}
+
+function signerOf(keyTag: number) {
+  return { keyTag, algorithm: 13, digestType: 2, digest: Buffer.alloc(32) }
 }
 
 function tlsaOf(text: string) {

@@ -21,6 +21,8 @@ export interface Call {
   config: Config
   /** Opens the appliance on the data folder, once; it is closed when the command has ended. */
   open(): Promise<Context>
+  /** Loads the settings again, after some were stored; only before the appliance is opened. */
+  reload(): Config
   /** The words after the command, as many as it has operands. */
   operands: readonly string[]
   /** The value of an option, undefined when it was not given. */

@@ -5,6 +5,7 @@ import { systemClock } from '../../base/clock.ts'
 import type { Resolver } from '../../base/resolver.ts'
 import { clientHosts } from '../../config/client-protocols.ts'
 import type { Config } from '../../config/config.ts'
+import { isReserved } from '../../config/reserved-names.ts'
 import { checkAccounts } from './accounts.ts'
 import { checkBacklog } from './backlog.ts'
 import { checkBackups } from './backup.ts'
@@ -15,8 +16,9 @@ import { checkContents } from './contents.ts'
 import type { DoctorDeps } from './deps.ts'
 import { checkDomains, documentNames } from './domains.ts'
 import { type CheckName, type Finding, warning } from './finding.ts'
+import { checkListings } from './listings.ts'
 import { checkCertificate, checkClock, checkDisk } from './machine.ts'
-import { checkHosts } from './mail-host.ts'
+import { ADDRESSES_MAX, askRecord, checkHosts } from './mail-host.ts'
 import { checkInboundPort, checkOutboundPort, notTried } from './outside.ts'
 import { checkRemotes } from './remotes.ts'
 import { checkSettings } from './settings.ts'
@@ -95,10 +97,18 @@ function hostsOf(config: Config): string[] {
   return [...new Set([...config.MAIL_HOSTS, ...clientHosts(config)])]
 }
 
+/** Of the name that sends; none in a trial. */
+async function ownAddresses({ MAIL_HOSTS: [host] }: Config, resolver: Resolver): Promise<string[]> {
+  if (isReserved(host!)) return []
+  const answers = await Promise.all(['A', 'AAAA'].map((type) => askRecord(resolver, host!, type)))
+  return answers.flatMap(({ values }) => values).slice(0, ADDRESSES_MAX)
+}
+
 async function checkFromOutside(config: Config, resolver: Resolver): Promise<Finding[]> {
   return [
     ...(await checkInboundPort(resolver, config)),
     ...(await checkOutboundPort(resolver, config)),
     ...(await checkClientHost(resolver, config)),
+    ...(await checkListings(resolver, await ownAddresses(config, resolver))),
   ]
 }

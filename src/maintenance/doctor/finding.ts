@@ -17,6 +17,7 @@ const named = (title: string, page: RemedyPage | null = null): Check => ({ title
 /** All checks by the names that programs know them by. */
 export const CHECKS = {
   account: named('Sending accounts'),
+  address: named('Public addresses', 'records'),
   autoconfig: named('Set-up of mail programs'),
   backup: named('Backups', 'backups'),
   certificate: named('Automatic certificates'),
@@ -32,8 +33,11 @@ export const CHECKS = {
   database: named('Pages of the databases', 'backups'),
   disk: named('Disk', 'machine'),
   domain: named('Domains'),
+  exchange: named('Mail servers of the domain', 'records'),
   host_records: named('Records of the mail host', 'records'),
+  free_port: named('Ports of this machine', 'settings'),
   inodes: named('Files on the disk', 'machine'),
+  listing: named('Own addresses on blocklists'),
   mail_host: named('Name of the mail host', 'records'),
   open: named('Databases'),
   outlines: named('Mail programs'),

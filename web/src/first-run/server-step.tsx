@@ -28,6 +28,7 @@ const CHECKS: Readonly<Record<Area, readonly string[]>> = {
   receiving: ['smtp', 'port_25_in', 'port_25'],
   sending: ['port_25_out'],
   reverse: ['mail_host', 'reverse_dns', 'host_records'],
+  listing: ['listing'],
   machine: ['disk', 'clock', 'data_folder'],
 }
 

@@ -105,7 +105,8 @@ class Direct implements DirectTransport {
   async #search(tls: DomainTls, hosts: readonly string[], handover: DirectHandover): Promise<Answered | NotTried> {
     const { clock, resolver, config } = this.#deps
     const { domain } = tls
-    const settings = { allowPrivate: config.ALLOW_PRIVATE_SMTP_HOSTS, port: config.DIRECT_PORT }
+    const { ALLOW_PRIVATE_SMTP_HOSTS: allowPrivate, DIRECT_PORT: port, DIRECT_IPV6: usesIpv6 } = config
+    const settings = { allowPrivate, port, usesIpv6 }
     const deps = { clock, resolver, servers: this.#servers, tls, ...settings }
     const search = new ServerSearch(deps, handover)
     const handed = await search.run(hosts)

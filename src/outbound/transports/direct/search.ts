@@ -1,5 +1,6 @@
 // Offers one message to the mail servers of a domain in turn: after a temporary failure the next server may accept it (RFC 5321 §5.1).
 
+import { isIPv4 } from 'node:net'
 import type { Clock } from '../../../base/clock.ts'
 import type { Resolver } from '../../../base/resolver.ts'
 import { namesHost } from '../../../tls-policy/sts.ts'
@@ -35,6 +36,8 @@ interface SearchDeps {
   servers: Servers
   /** Whether private IP addresses are allowed. */
   allowPrivate: boolean
+  /** Whether IPv6 is used where a host has an IPv4 address as well. */
+  usesIpv6: boolean
   /** TCP port of the servers. */
   port: number
   /** The policies of the domain. */
@@ -91,8 +94,12 @@ export class ServerSearch {
   }
 
   async #addressesOf(host: string): Promise<string[]> {
-    const found = await findAddresses(this.#deps.resolver, host, this.#deps.allowPrivate)
-    if (found.kind === 'found') return found.addresses.slice(0, Math.max(this.#addressesLeft, 0))
+    const { resolver, allowPrivate, usesIpv6 } = this.#deps
+    const found = await findAddresses(resolver, host, allowPrivate)
+    if (found.kind === 'found') {
+      const four = usesIpv6 ? [] : found.addresses.filter((address) => isIPv4(address))
+      return (four.length > 0 ? four : found.addresses).slice(0, Math.max(this.#addressesLeft, 0))
+    }
     this.#errors.push(noAddress(host, found.kind))
     return []
   }

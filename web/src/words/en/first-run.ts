@@ -42,6 +42,7 @@ export const firstRun = {
       receiving: 'Receiving mail, port 25',
       sending: 'Sending mail, port 25',
       reverse: 'Name and reverse name',
+      listing: 'Blocklists',
       machine: 'Clock, disk and memory',
     },
     goOn: 'You can go on: what is not ready yet can be mended later, under Operator.',
