@@ -34,7 +34,9 @@ interface Received {
 async function startReceiver() {
   const waiting: ((received: Received) => void)[] = []
   const arrived: Received[] = []
+  let isDown = false
   const server = createServer(async (request, response) => {
+    if (isDown) return void request.socket.destroy()
     const body = (await request.setEncoding('utf8').toArray()).join('')
     const received = { headers: request.headers, body }
     const next = waiting.shift()
@@ -45,7 +47,7 @@ async function startReceiver() {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const next = () => arrived.shift() ?? new Promise<Received>((resolve) => waiting.push(resolve))
-  return { server, url: `http://localhost:${(server.address() as AddressInfo).port}/hook`, next }
+  return { server, url: `http://localhost:${(server.address() as AddressInfo).port}/hook`, next, fail: () => (isDown = true), recover: () => (isDown = false) }
 }
 
 const send = (subject: string) =>
@@ -99,7 +101,13 @@ test('webhook listen prints events and posts them, signed', async () => {
   const { headers, body } = await receiver.next()
   assert.equal(headers['x-service-signature'], signature(secret, body))
   const printed = JSON.parse((await lines.next()).value!)
-  assert.deepEqual([printed.event.id, printed.answer.status], [JSON.parse(body).id, 200])
+  assert.deepEqual([printed.event.id, printed.answer], [JSON.parse(body).id, { status: 200, problem: null, text: null }])
+  receiver.fail()
+  await send('Unheard')
+  const { answer } = JSON.parse((await lines.next()).value!)
+  assert.deepEqual([answer.status, answer.problem], [0, 'connection_reset'])
+  assert.match(answer.text, /\w+ \w+/)
+  receiver.recover()
   child.kill('SIGINT')
   const [code] = await once(child, 'close')
   assert.equal(code, 0)

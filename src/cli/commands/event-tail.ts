@@ -83,7 +83,7 @@ export const webhookListen: Command = {
         const answer = poster === null ? null : await poster.post(event)
         call.print({
           data: answer === null ? data : { event: data, answer },
-          lines: answer === null ? lines : lines.map((line) => `${line}  -> ${answer.status || answer.problem}`),
+          lines: answer === null ? lines : lines.map((line) => `${line}  -> ${answer.status || answer.text}`),
         })
       })
     } finally {
@@ -107,12 +107,14 @@ class Poster {
     this.#fetch = new SafeFetch({ resolver: app.resolver, log: app.log, allowPrivate: true, allowLoopback: true })
   }
 
-  async post(event: EventBody): Promise<{ status: number; problem: string | null }> {
+  /** `text` says in words why there is no status. */
+  async post(event: EventBody): Promise<{ status: number; problem: string | null; text: string | null }> {
     const body = JSON.stringify(event)
     const now = this.#app.clock.now()
     const signed = { event: { id: event.id, type: event.type, body }, attempt: 1, now, secret: this.secret }
-    const { status, problem } = await this.#fetch.post(this.#url, headersOf({ ...signed, previousSecret: null }), body)
-    return { status, problem }
+    const headers = headersOf({ ...signed, previousSecret: null })
+    const { status, problem, text } = await this.#fetch.post(this.#url, headers, body)
+    return { status, problem, text }
   }
 
   close(): Promise<void> {

@@ -76,7 +76,7 @@ export function without(
   if (mayGoDirect) {
     const why =
       accounts.able.length > 0 ? 'No sending account works now' : 'No sending account is for this From address'
-    return { kind: 'direct', reason: `${why}: handed to the mail server of the recipient.` }
+    return { kind: 'direct', reason: `${why}: it goes to the mail server of the recipient.` }
   }
   if (accounts.able.length > 0) {
     const states = accounts.able.map((provider) => ({ name: `${shown(provider.name)} (${provider.status})` }))

@@ -67,7 +67,7 @@ function told(decision: Decision): string[] {
 const chosen = async (...given: Parameters<typeof decide>) => told(await decide(...given))[0]
 
 test('an account on SMTP carries verified domains and its own address; else mail goes straight, or nowhere', async () => {
-  const direct = 'No sending account is for this From address: handed to the mail server of the recipient.'
+  const direct = 'No sending account is for this From address: it goes to the mail server of the recipient.'
   assert.deepEqual(told(await decide(mail())), ['direct', direct])
   assert.deepEqual(told(await decide(mail('a@elsewhere.test'))), [
     'no_provider',
@@ -166,7 +166,7 @@ test('mail an account may carry when it works again waits; without a restriction
     }
     assert.deepEqual(told(await decide(mail())), [
       'direct',
-      'No sending account works now: handed to the mail server of the recipient.',
+      'No sending account works now: it goes to the mail server of the recipient.',
     ])
   }
 })
