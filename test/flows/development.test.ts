@@ -8,10 +8,13 @@ import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { LISTS_MAX } from '../../src/api/management/events.ts'
 import { signature } from '../../src/events/webhooks/sign.ts'
 import { data, issues } from '../api/expect.ts'
 import { type Json, startAppliance, type TestAppliance } from '../support/appliance.ts'
 import { Commands } from '../support/cli.ts'
+import { ManualClock } from '../support/clock.ts'
+import { eventually } from '../support/eventually.ts'
 import { PROGRAM_ENV } from '../support/program-env.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli/cli.ts', import.meta.url))
@@ -47,7 +50,13 @@ async function startReceiver() {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const next = () => arrived.shift() ?? new Promise<Received>((resolve) => waiting.push(resolve))
-  return { server, url: `http://localhost:${(server.address() as AddressInfo).port}/hook`, next, fail: () => (isDown = true), recover: () => (isDown = false) }
+  return {
+    server,
+    url: `http://localhost:${(server.address() as AddressInfo).port}/hook`,
+    next,
+    fail: () => (isDown = true),
+    recover: () => (isDown = false),
+  }
 }
 
 const send = (subject: string) =>
@@ -86,6 +95,30 @@ test('a request waits for the next event', async () => {
 
 const env = { DATA_DIR: appliance.dataDir, DNS_SERVERS: appliance.dns.address }
 
+test('a key that was revoked while it waited gets nothing, and the waits of a key are bounded', async () => {
+  const clock = new ManualClock(Date.now())
+  await using waiting = await startAppliance({ clock })
+  const { key: root } = await waiting.team()
+  const wanted = { name: 'Waits', permissions: ['webhook.read'] }
+  const { key, id } = data<Json>(await waiting.call('POST', '/api-keys', root, wanted), 201)
+  const answers: number[] = []
+  const waits = Array.from({ length: LISTS_MAX + 2 }, async () => {
+    answers.push((await waiting.get('/events?wait=30', key)).status)
+  })
+  await eventually(() => answers.length === 2)
+  assert.deepEqual(answers, [429, 429])
+  assert.equal((await waiting.get('/events', root)).status, 200, 'other keys of the team are served')
+  data(await waiting.call('DELETE', `/api-keys/${id}`, root))
+  await eventually(() => {
+    clock.advance(1000)
+    return answers.length === waits.length
+  })
+  assert.deepEqual(
+    answers.slice(2),
+    Array.from({ length: LISTS_MAX }, () => 401),
+  )
+})
+
 test('webhook listen prints events and posts them, signed', async () => {
   const child = spawn(
     process.execPath,
@@ -101,7 +134,10 @@ test('webhook listen prints events and posts them, signed', async () => {
   const { headers, body } = await receiver.next()
   assert.equal(headers['x-service-signature'], signature(secret, body))
   const printed = JSON.parse((await lines.next()).value!)
-  assert.deepEqual([printed.event.id, printed.answer], [JSON.parse(body).id, { status: 200, problem: null, text: null }])
+  assert.deepEqual(
+    [printed.event.id, printed.answer],
+    [JSON.parse(body).id, { status: 200, problem: null, text: null }],
+  )
   receiver.fail()
   await send('Unheard')
   const { answer } = JSON.parse((await lines.next()).value!)

@@ -6,6 +6,7 @@ import { notFound } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { route } from '../../http/route.ts'
 import { Id, listOf, pageQuery, Timestamp } from '../../http/schema.ts'
+import { requireLiveCredential } from '../rules/waiting.ts'
 import { timeFilters, timeRange } from '../schemas/list-filters.ts'
 import { record } from '../schemas/record.ts'
 import { EventTypeName } from '../schemas/webhook.ts'
@@ -26,6 +27,9 @@ const EventJson = record('Event', 'An event, as it is sent to webhooks.', {
 /** Longest wait of a request, seconds: proxies close connections that are silent for a minute. */
 const WAIT_MAX_SECONDS = 30
 const POLL_MS = 250
+/** Requests of one credential, and of all of a team: each holds a connection while it waits (docs/design/http.md §9). */
+export const LISTS_MAX = 20
+const LISTS_OF_TEAM_MAX = 100
 
 type EventsPage = ReturnType<Context['events']['list']>
 
@@ -41,9 +45,11 @@ const listEvents = route({
     summary: 'List events, oldest first',
     description:
       `In the order in which they were committed: \`after_id\` with the last event a client has seen returns each later one exactly ` +
-      `once. ${KEPT} ${NO_PREVIEWS}`,
+      `once. At most ${LISTS_MAX} requests of one person or key run at a time, and ${LISTS_OF_TEAM_MAX} of a team (429). ` +
+      `${KEPT} ${NO_PREVIEWS}`,
   },
   access: { as: 'team', permission: 'webhook.read' },
+  limits: { maxConcurrent: LISTS_OF_TEAM_MAX, maxConcurrentOfCaller: LISTS_MAX },
   query: pageQuery({
     limit: LOG_PAGE,
     type: EventTypeName,
@@ -65,6 +71,7 @@ const listEvents = route({
     const filter = { type, mailboxId, afterId, ...timeRange(query) }
     const read = () => app.events.list(teamId, filter, { limit, after: position })
     const page = await readUntil(app, { teamId, ends: app.clock.now() + wait * 1000, signal: request.signal }, read)
+    if (wait > 0) await requireLiveCredential(request)
     return { ...page, items: page.items.map((event) => eventFor(principal, event)) }
   },
 })

@@ -2,10 +2,11 @@
 
 import { Type } from 'typebox'
 import { SECOND_MS } from '../../../base/durations.ts'
-import { notFound, ProductError } from '../../../base/errors.ts'
-import { type RequestFacts, route } from '../../../http/route.ts'
+import { notFound } from '../../../base/errors.ts'
+import { route } from '../../../http/route.ts'
 import { Default, Id, Words } from '../../../http/schema.ts'
 import { accountOf } from '../../rules/account.ts'
+import { requireLiveCredential } from '../../rules/waiting.ts'
 import { ExtractedJson, presentExtracted, presentSenderFacts, SenderFactsJson } from '../../schemas/extracted.ts'
 import { MessageSummaryJson, presentSummary } from '../../schemas/message-summary.ts'
 import { record } from '../../schemas/record.ts'
@@ -86,19 +87,13 @@ const waitForMessage = route({
       since: query.since_state ?? null,
       timeoutMs: query.timeout * SECOND_MS,
       signal: request.signal,
-      check: () => requireCredential(request),
+      check: () => requireLiveCredential(request),
       account: () => accountOf(app, principal),
     })
     const { matches, state, timedOut } = end
     return { matches: matches.map((match) => presentMatch(match, query.sentences)), state, timed_out: timedOut }
   },
 })
-
-/** A credential that was revoked while it waited gets no message. */
-async function requireCredential(request: RequestFacts): Promise<void> {
-  if ((await request.credentialStatus()) === 'out')
-    throw new ProductError('authentication_required', 'The credential has ended while the request waited.')
-}
 
 function presentMatch({ message, sender, extracted }: MessageMatch, withSentences: boolean) {
   return {
