@@ -71,6 +71,11 @@ export const interruptionStories: readonly Story[] = [
       await page.getByRole('heading', { name: 'Backup relay', level: 1 }).waitFor()
       await find('viewer@', 'viewer@people.example')
       await page.waitForURL(/people\?open=usr_/)
+      await tab.goTo('/operator/queue')
+      await find('viewer@', 'viewer@people.example')
+      await page.waitForURL(/operator\/people\?open=viewer%40people\.example/)
+      await find('harbour &', 'Teams')
+      await page.waitForURL(/operator\/teams\?open=team_/)
       tab.hasNoComplaints('records in the palette')
       await tab.close()
     },

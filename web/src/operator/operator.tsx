@@ -8,6 +8,7 @@ import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/quiet.tsx'
 import { operator as words } from '../words/en/operator.ts'
 import { shell } from '../words/en/shell.ts'
+import { findRecords } from './find-records.ts'
 import { OPERATOR_PAGES, operatorHref } from './pages.ts'
 
 const ROUTES = OPERATOR_PAGES.map(({ name, load }) => ({
@@ -32,7 +33,12 @@ function groups(): SideGroup[] {
 export function Operator() {
   const isAllowed = self.value?.is_operator === true
   return (
-    <Frame groups={isAllowed ? groups() : []} room={words.title} teamId={null}>
+    <Frame
+      groups={isAllowed ? groups() : []}
+      room={words.title}
+      teamId={null}
+      findRecords={isAllowed ? findRecords : undefined}
+    >
       {isAllowed ? (
         <Router>
           {ROUTES.map(({ path, component }) => (

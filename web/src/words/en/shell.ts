@@ -71,7 +71,7 @@ export const shell = {
   loadAgain: 'Load it again',
   proof: {
     title: 'Is it still you?',
-    text: 'This changes who has access. Confirm it once; it holds for 15 minutes.',
+    text: 'This needs a recent sign-in. Confirm it once; it holds for 15 minutes.',
     passkey: 'Confirm with a passkey',
     password: 'Password',
     confirm: 'Confirm',
