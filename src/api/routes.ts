@@ -11,8 +11,10 @@ import { evidences } from './mailbox/contents/evidence.ts'
 import { raw } from './mailbox/contents/raw.ts'
 import { views } from './mailbox/contents/view.ts'
 import { drafts } from './mailbox/drafts/drafts.ts'
+import { contacts } from './mailbox/folders/contacts.ts'
 import { folders } from './mailbox/folders/folders.ts'
 import { identities } from './mailbox/folders/identities.ts'
+import { labels } from './mailbox/folders/labels.ts'
 import { queryChanges } from './mailbox/folders/query-changes.ts'
 import { quotas } from './mailbox/folders/quotas.ts'
 import { messages } from './mailbox/messages/messages.ts'
@@ -159,6 +161,8 @@ const mailbox = [
   ...senderFilter,
   ...sieveScripts,
   ...identities,
+  ...contacts,
+  ...labels,
   ...quotas,
   ...sync,
   ...queryChanges,

@@ -181,6 +181,7 @@ test('a thread has the states of the mailbox, and only in full the ids of its me
     unreadCount: 0,
     hasAttachments: false,
     folderIds: summary.folderIds,
+    keywords: [],
     participants: [summary.from],
     lastMessage: summary,
   }

@@ -22,6 +22,8 @@ export const ThreadJson = record(
     unread_count: Type.Integer({ minimum: 0 }),
     has_attachments: Type.Boolean(),
     folder_ids: Type.Array(Id('folder')),
+    keywords: Type.Array(Type.String(), { description: 'Distinct keywords of its messages, sorted.' }),
+    is_flagged: Type.Boolean({ description: 'One of its messages has `$flagged`.' }),
     participants: Type.Array(AddressJson, {
       maxItems: 50,
       description: 'Distinct addresses in the order of first occurrence.',
@@ -46,6 +48,8 @@ export function presentThread(thread: StoredThread, states: States): ThreadJson 
     unread_count: thread.unreadCount,
     has_attachments: thread.hasAttachments,
     folder_ids: thread.folderIds,
+    keywords: thread.keywords,
+    is_flagged: thread.keywords.includes('$flagged'),
     participants: thread.participants.map(presentAddress),
     last_message: presentSummary(thread.lastMessage),
     states: { thread_state: states.threads, email_state: states.messages },

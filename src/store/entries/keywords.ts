@@ -23,6 +23,14 @@ export function labelsOf(keywords: readonly string[]): string[] {
   return [...new Set(keywords)].filter((keyword) => !flags.has(keyword)).sort()
 }
 
+/** Keywords that mail programs set for themselves. */
+const PROGRAM_KEYWORDS: ReadonlySet<string> = new Set(['junk', 'nonjunk', 'notjunk', 'forwarded', 'redirected'])
+
+/** Whether a keyword is a label of people: not one of RFC 9051 §2.3.2, and not of a mail program. @param keyword in lower case */
+export function isLabel(keyword: string): boolean {
+  return !keyword.startsWith('$') && !PROGRAM_KEYWORDS.has(keyword)
+}
+
 /** Flags and labels as one sorted list of keywords. */
 export function keywordsOf(flags: Flags, labels: readonly string[]): string[] {
   const set = (Object.keys(FLAG_KEYWORDS) as (keyof Flags)[]).filter((flag) => flags[flag])

@@ -2,7 +2,9 @@
 
 import type { Reader } from '../../db/db.ts'
 import { type Fragment, inFolder } from '../rows/folders.ts'
+import type { Flags } from '../rows/records.ts'
 import { afterCursor, every, type PageRequest, type RowKey } from '../rows/sql.ts'
+import { keywordsOf } from './keywords.ts'
 
 /** Ids of the messages, oldest first; with `listed` without those only in Trash or Junk. @param folder only those in it */
 export function messageIdsOf(reader: Reader, thread: number, listed: boolean, folder: number | null = null): string[] {
@@ -16,6 +18,33 @@ export function messageIdsOf(reader: Reader, thread: number, listed: boolean, fo
 export function countMessagesOf(reader: Reader, thread: number, listed: boolean, folder: number | null): number {
   const { sql, values } = isOf(thread, listed, folder)
   return reader.get<{ count: number }>(`SELECT count(*) AS count FROM messages m WHERE ${sql}`, values)!.count
+}
+
+interface KeywordsRow extends Record<keyof Flags, number> {
+  thread: number
+  keywords: string
+}
+
+/** Distinct keywords of the messages that the counts of threads cover, sorted, by number of the thread. */
+export function threadKeywords(
+  reader: Reader,
+  threads: readonly { n: number; listed: number }[],
+): Map<number, string[]> {
+  const rows = reader.all<KeywordsRow>(
+    `SELECT m.thread, m.keywords, max(m.seen) AS seen, max(m.flagged) AS flagged, max(m.draft) AS draft,
+       max(m.answered) AS answered
+     FROM json_each(?) j CROSS JOIN messages m ON m.thread = j.value ->> 0 AND m.listed >= j.value ->> 1
+     GROUP BY m.thread, m.keywords`,
+    [JSON.stringify(threads.map(({ n, listed }) => [n, listed]))],
+  )
+  const sets = new Map<number, Set<string>>()
+  for (const { thread, keywords, seen, flagged, draft, answered } of rows) {
+    const flags = { seen: seen === 1, flagged: flagged === 1, draft: draft === 1, answered: answered === 1 }
+    const set = sets.get(thread) ?? new Set()
+    for (const keyword of keywordsOf(flags, JSON.parse(keywords) as string[])) set.add(keyword)
+    sets.set(thread, set)
+  }
+  return new Map([...sets].map(([thread, set]) => [thread, [...set].sort()]))
 }
 
 /** Messages in a folder belong to it also where it is Trash or Junk. */

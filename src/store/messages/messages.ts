@@ -7,6 +7,7 @@ import { placeholders } from '../../db/sql-text.ts'
 import { type DecodedBodies, type DecodedField, type ReadBytes, readBodies, readHeader } from '../../mime/view.ts'
 import type { Blobs } from '../content/blobs.ts'
 import { threadIdsOf } from '../entries/thread-rows.ts'
+import { type Contact, readContacts } from '../lists/correspondence.ts'
 import { countEntries, countMessages, countTotals, type MessageCount } from '../lists/count.ts'
 import { dependsOnTime, type QueryChanges, steadyChanges } from '../lists/list-changes.ts'
 import { changesOfList } from '../lists/message-changes.ts'
@@ -73,6 +74,13 @@ export class Messages {
   async snippets(account: Account, filter: MessageFilter, ids: readonly string[]): Promise<Snippet[]> {
     const { db, blobs, clock } = this.#deps
     return snippetsOf({ reader: db.read, blobs }, account, ids, filterTerm(filter, clock.now()))
+  }
+
+  /** The people to whom the mailbox has written, see {@link readContacts}. */
+  async contacts(account: Account, limit: number): Promise<Contact[]> {
+    const { db, folders, clock } = this.#deps
+    const sent = folders.keys(account).find(({ role }) => role === 'sent')
+    return sent === undefined ? [] : readContacts(db.scan, sent.n, clock.now(), limit)
   }
 
   /** See {@link folderReferencesIn}. */

@@ -137,6 +137,8 @@ export interface Thread {
   unreadCount: number
   hasAttachments: boolean
   folderIds: string[]
+  /** Distinct keywords of its messages, with those of the flags. */
+  keywords: string[]
   participants: Address[]
   lastMessage: MessageSummary
 }

@@ -5,7 +5,7 @@ import type { Db, Reader } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import type { Address } from '../../mime/message.ts'
-import { messageIdsOf, messageKeysOf, type ThreadMessageKey } from '../entries/thread-messages.ts'
+import { messageIdsOf, messageKeysOf, type ThreadMessageKey, threadKeywords } from '../entries/thread-messages.ts'
 import { threadKey, threadNumbers, threadTotal } from '../entries/thread-rows.ts'
 import { countEntries } from '../lists/count.ts'
 import { dependsOnTime, type QueryChanges, steadyChanges } from '../lists/list-changes.ts'
@@ -177,22 +177,32 @@ function presentThreads(reader: Reader, rows: readonly ThreadRow[]): Map<number,
     reader,
     rows.map((row) => ({ n: row.n, listed: row.listed === 1 })),
   )
+  const keywords = threadKeywords(reader, rows)
   const threads = new Map<number, Thread>()
   for (const row of rows) {
     const lastMessage = lastMessages.get(row.last_message)
-    if (lastMessage) threads.set(row.n, presentThread(row, lastMessage, folders.get(row.n) ?? []))
+    if (lastMessage)
+      threads.set(
+        row.n,
+        presentThread(row, lastMessage, { folders: folders.get(row.n) ?? [], keywords: keywords.get(row.n) ?? [] }),
+      )
   }
   return threads
 }
 
-function presentThread(row: ThreadRow, lastMessage: Thread['lastMessage'], folderIds: string[]): Thread {
+function presentThread(
+  row: ThreadRow,
+  lastMessage: Thread['lastMessage'],
+  { folders, keywords }: { folders: string[]; keywords: string[] },
+): Thread {
   return {
     id: row.id,
     subject: row.subject,
     messageCount: row.message_count,
     unreadCount: row.unread_count,
     hasAttachments: row.has_attachments === 1,
-    folderIds,
+    folderIds: folders,
+    keywords,
     participants: JSON.parse(row.participants) as Address[],
     lastMessage,
   }
