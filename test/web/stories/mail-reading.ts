@@ -236,4 +236,34 @@ export const mailReadingStories: readonly Story[] = [
       await tab.close()
     },
   },
+  {
+    name: 'a person labels a conversation, finds it by the label, and takes the label away',
+    async run(web) {
+      const world = await makeMailWorld(web, 'ylva')
+      await fillInbox(world, 8)
+      const tab = await web.open(world.person)
+      const { page } = tab
+      await tab.goTo(world.path)
+      await row(page, 'Mooring fees for May').click()
+      await page.getByRole('heading', { level: 2, name: 'Mooring fees for May' }).waitFor()
+      await page.getByRole('button', { name: 'Label', exact: true }).click()
+      await page.getByRole('menuitem', { name: 'New label' }).click()
+      await page.getByRole('textbox', { name: 'Name' }).fill('Harbour Money')
+      await tab.check('a new label', 'dialog')
+      await page.getByRole('button', { name: 'Give the label' }).click()
+      await page.getByText('1 conversation has the label Harbour money').waitFor()
+      await page.locator('.reader-title .label', { hasText: 'Harbour money' }).waitFor()
+      await page.getByRole('link', { name: 'Harbour money' }).click()
+      await page.getByText('1 conversation', { exact: true }).waitFor()
+      assert.deepEqual(await subjectsIn(page), ['Mooring fees for May'])
+      await tab.checkLooks('labels')
+      await row(page, 'Mooring fees for May').click()
+      await page.getByRole('button', { name: 'Label', exact: true }).click()
+      await page.getByRole('menuitemradio', { name: 'Harbour money' }).click()
+      await page.getByText('Label Harbour money removed from 1 conversation').waitFor()
+      await page.locator('.label').first().waitFor({ state: 'detached' })
+      tab.hasNoComplaints('labels')
+      await tab.close()
+    },
+  },
 ]

@@ -61,7 +61,7 @@ export const mailWritingStories: readonly Story[] = [
       await page.getByText('Nothing in the Inbox').waitFor()
       await page.keyboard.press('c')
       await page.getByRole('dialog', { name: 'New message' }).waitFor()
-      await page.getByRole('textbox', { name: 'To' }).fill('Bo Berg <bo@friend.test>, no address,')
+      await page.getByRole('combobox', { name: 'To' }).fill('Bo Berg <bo@friend.test>, no address,')
       await page.getByText('no address').waitFor()
       await text(page).click()
       await page.keyboard.type('The plan is attached.')
@@ -90,6 +90,54 @@ export const mailWritingStories: readonly Story[] = [
       await page.getByRole('button', { name: 'Delete the draft' }).click()
       await page.getByText('Draft deleted').waitFor()
       tab.hasNoComplaints('writing')
+      await tab.close()
+    },
+  },
+  {
+    name: 'a person completes a recipient, is asked about a domain that looks like it, sends later, and sees the delivery of copies',
+    async run(web) {
+      const world = await makeMailWorld(web, 'hedda')
+      await web.team.mailbox('crane@harbour.test')
+      const sent = await web.appliance.call('POST', '/mailbox/messages/send', world.mailbox.key, {
+        to: [{ email: 'crane@harbour.test', name: 'Crane Office' }, { email: 'nobody@harbour.test' }],
+        subject: 'Crane on Thursday',
+        text_body: 'At 7:30, please.',
+      })
+      assert.equal(sent.status, 202, JSON.stringify(sent.body))
+      await web.appliance.settle()
+      const tab = await web.open(world.person)
+      const { page } = tab
+      await tab.goTo(world.path.replace('inbox', 'sent'))
+      await row(page, 'Crane on Thursday').click()
+      await page.getByRole('button', { name: 'Delivered to 1 of 2 recipients' }).click()
+      const copies = page.getByRole('list', { name: 'Delivery of each copy' })
+      await copies.getByRole('listitem').filter({ hasText: 'nobody@harbour.test' }).getByText('Refused').waitFor()
+      await tab.checkLooks('the delivery of copies')
+
+      await page.keyboard.press('c')
+      const to = page.getByRole('combobox', { name: 'To' })
+      await to.fill('off')
+      await page.getByRole('option', { name: 'Crane Office' }).waitFor()
+      await tab.check('people who complete a recipient')
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Remove Crane Office' }).waitFor()
+      await to.fill('crane@harbor.test,')
+      await page.getByLabel('Subject').fill('Crane again')
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByRole('heading', { name: 'Is this address right?' }).waitFor()
+      await page.getByText('one letter away from harbour.test').waitFor()
+      await tab.check('a doubt', 'dialog')
+      await page.getByRole('button', { name: 'Keep writing' }).click()
+      await page.getByRole('button', { name: 'Remove crane@harbor.test' }).click()
+      await page.getByRole('button', { name: 'Send later' }).click()
+      await page.getByRole('menuitem', { name: 'Tomorrow morning' }).click()
+      await page.getByText('Will be sent:').first().waitFor()
+      await row(page, 'Crane again').click()
+      await page.getByRole('button', { name: 'Do not send it' }).click()
+      await page.getByRole('dialog', { name: 'Crane again' }).waitFor()
+      await page.getByRole('button', { name: 'Delete the draft' }).click()
+      await page.getByText('Draft deleted').waitFor()
+      tab.hasNoComplaints('sending later')
       await tab.close()
     },
   },

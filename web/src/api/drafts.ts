@@ -2,7 +2,7 @@
 
 import { type Api, done, take, takeList, takeTagged } from './client.ts'
 import { ApiError, errorOf, noAnswer } from './errors.ts'
-import type { Draft, DraftInput, DraftSummary, Identity, UploadedFile } from './types.ts'
+import type { Draft, DraftInput, DraftSummary, Identity, Submission, UploadedFile } from './types.ts'
 
 export interface Tagged<T> {
   value: T
@@ -52,6 +52,9 @@ export const forwardMessage = (api: Api, messageId: string): Promise<Tagged<Draf
 
 export const cancelSubmission = (api: Api, id: string) =>
   take(api.POST('/mailbox/submissions/{submission_id}/cancel', { params: { path: { submission_id: id } } }))
+
+export const readSubmission = (api: Api, id: string): Promise<Submission> =>
+  take(api.GET('/mailbox/submissions/{submission_id}', { params: { path: { submission_id: id } } }))
 
 export async function listIdentities(api: Api): Promise<Identity[]> {
   return (await takeList<Identity>(api.GET('/mailbox/identities'))).items

@@ -2,7 +2,7 @@
 
 import { type Api, take, takeList } from './client.ts'
 import { errorOf } from './errors.ts'
-import type { Folder, MailboxQuota, Message, Thread, ThreadChange, ThreadsChanged } from './types.ts'
+import type { Contact, Folder, MailboxQuota, Message, Thread, ThreadChange, ThreadsChanged } from './types.ts'
 
 /** Which threads a list has: members of the query of `GET /mailbox/threads`. */
 export interface ThreadFilter {
@@ -127,6 +127,16 @@ export const undoChange = (api: Api, id: string) =>
 
 export const readQuotas = async (api: Api): Promise<MailboxQuota[]> =>
   (await takeList<MailboxQuota>(api.GET('/mailbox/quotas'))).items
+
+/** Contacts that complete recipients. */
+const CONTACTS_MAX = 1000
+
+export const readContacts = async (api: Api): Promise<Contact[]> =>
+  (await takeList<Contact>(api.GET('/mailbox/contacts', { params: { query: { limit: CONTACTS_MAX } } }))).items
+
+/** The keywords that people gave to messages. */
+export const readLabels = async (api: Api): Promise<string[]> =>
+  (await takeList<{ keyword: string }>(api.GET('/mailbox/labels'))).items.map(({ keyword }) => keyword)
 
 /** The text of a file, as far as it has one. */
 export async function readAttachmentText(api: Api, id: string): Promise<string> {

@@ -95,6 +95,21 @@ export function startOfDayBefore(days: number, now = new Date()): number {
   return startOfDay(new Date(startOfDay(now) + DAY_MS / 2 - days * DAY_MS))
 }
 
+/**
+ * A day and a time of the clock in the time zone of the person, ms; NaN for none.
+ * @param day "2030-05-17" @param time "08:30"
+ */
+export function timeOf(day: string, time: string): number {
+  const asUtc = Date.parse(`${day}T${time}Z`)
+  if (Number.isNaN(asUtc)) return asUtc
+  const ahead = (at: number) => {
+    const { year, month, day: date, hour, minute, second } = fieldsOf(new Date(at))
+    return Date.UTC(year, month - 1, date, hour, minute, second) - at
+  }
+  // Twice: between the two the clock may have been set.
+  return asUtc - ahead(asUtc - ahead(asUtc))
+}
+
 /** Another text when times are written in another way: on another day, or with another time zone, clock or locale. */
 export function wayOfTimes(now = new Date()): string {
   return exact(new Date(startOfDay(now)).toISOString())

@@ -77,6 +77,7 @@ export const ICONS = [
   'stamp',
   'stethoscope',
   'sun',
+  'tag',
   'terminal',
   'trash-2',
   'triangle-alert',

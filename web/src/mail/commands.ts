@@ -22,7 +22,7 @@ export function targetsOf({ place }: Mail): string[] {
 const threadsOf = ({ data }: Mail, ids: readonly string[]): Thread[] =>
   ids.flatMap((id) => data.threads.get(id).peek() ?? [])
 
-export const isFlagged = (thread: Thread) => thread.last_message.flags.flagged
+export const isFlagged = (thread: Thread) => thread.is_flagged
 
 /** Which commands there are for a place: nothing is offered that changes nothing. */
 export function commandsFor({ data, folder }: Mail): Command[] {
@@ -100,10 +100,31 @@ export function setFlags(
   })
 }
 
+/** Gives conversations a label, or takes it. */
+export function setLabel(mail: Mail, threads: readonly Thread[], keyword: string, isOn: boolean, name: string): void {
+  const ids = threads.map(({ id }) => id)
+  if (isOn) mail.data.addLabel(keyword)
+  clearSelection()
+  perform(mail, isOn ? words.labels.given(ids.length, name) : words.labels.taken(ids.length, name), {
+    ids,
+    change: isOn ? { add_keywords: [keyword] } : { remove_keywords: [keyword] },
+    apply: (thread) => ({
+      ...thread,
+      keywords: [...thread.keywords.filter((one) => one !== keyword), ...(isOn ? [keyword] : [])],
+    }),
+    leaves: () => false,
+  })
+}
+
 function withFlags(thread: Thread, flags: Flags): Thread {
   const last = thread.last_message
   const unread = flags.seen === undefined ? thread.unread_count : flags.seen ? 0 : thread.message_count
-  return { ...thread, unread_count: unread, last_message: { ...last, flags: { ...last.flags, ...flags } } }
+  return {
+    ...thread,
+    is_flagged: flags.flagged ?? thread.is_flagged,
+    unread_count: unread,
+    last_message: { ...last, flags: { ...last.flags, ...flags } },
+  }
 }
 
 /** Conversations leave the list: the next one is open or has the keys instead. */

@@ -18,6 +18,7 @@ import { shell } from '../words/en/shell.ts'
 import { writings } from './compose/state.ts'
 import { followMailboxes } from './follow.ts'
 import { MailKeys } from './keys.tsx'
+import { NewLabel } from './labels.tsx'
 import { ListHead } from './list/list-head.tsx'
 import { ThreadListView } from './list/thread-list.tsx'
 import {
@@ -65,6 +66,8 @@ function useFolders(mailbox: OwnMailbox) {
   const read = () => {
     setError(null)
     data.readFolders().catch((thrown: unknown) => setError(toApiError(thrown)))
+    // Labels are marks: a list without them is of use.
+    data.readLabels().catch(() => null)
   }
   useEffect(read, [data])
   return { data, folders: data.folders.value, error, read }
@@ -137,6 +140,7 @@ function Panes() {
       <WritingLayer />
       <Toasts />
       <MailKeys />
+      <NewLabel />
     </div>
   )
 }

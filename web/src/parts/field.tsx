@@ -20,7 +20,7 @@ interface FieldFrame {
 interface TextFieldProps extends FieldFrame {
   value: string
   onValue: (value: string) => void
-  type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'url' | 'date'
+  type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'url' | 'date' | 'time'
   placeholder?: string
   autoComplete?: string
   isRequired?: boolean

@@ -3,8 +3,17 @@
 import { signal } from '@preact/signals'
 import { type Api, apiAs } from '../api/client.ts'
 import { toApiError } from '../api/errors.ts'
-import { readFolders, readThreadChanges, readThreads, type ThreadFilter, undoChange } from '../api/mail.ts'
+import {
+  readContacts,
+  readFolders,
+  readLabels,
+  readThreadChanges,
+  readThreads,
+  type ThreadFilter,
+  undoChange,
+} from '../api/mail.ts'
 import type { Folder, OwnMailbox } from '../api/types.ts'
+import type { TypedAddress } from '../base/address-list.ts'
 import { type ActionOutcome, type ActionTarget, runAction, type ThreadAction } from './actions.ts'
 import { Conversations } from './conversations.ts'
 import { type Patch, ThreadRecords } from './records.ts'
@@ -19,6 +28,10 @@ export class MailboxData implements ActionTarget {
   readonly mailbox: OwnMailbox
   readonly api: Api
   readonly folders = signal<readonly Folder[] | null>(null)
+  /** Keywords that people gave to messages. */
+  readonly labels = signal<readonly string[]>([])
+  /** People to whom the mailbox has written; read with the first message that is written. */
+  readonly contacts = signal<readonly TypedAddress[]>([])
   readonly threads = new ThreadRecords()
   readonly conversations: Conversations
   readonly views: MessageViews
@@ -46,6 +59,21 @@ export class MailboxData implements ActionTarget {
   /** @throws ApiError */
   async readFolders(): Promise<void> {
     this.folders.value = await readFolders(this.api)
+  }
+
+  /** @throws ApiError */
+  async readLabels(): Promise<void> {
+    this.labels.value = await readLabels(this.api)
+  }
+
+  /** A label that a change under way gives. */
+  addLabel(keyword: string): void {
+    if (!this.labels.peek().includes(keyword)) this.labels.value = [...this.labels.peek(), keyword].sort()
+  }
+
+  /** @throws ApiError */
+  async readContacts(): Promise<void> {
+    this.contacts.value = (await readContacts(this.api)).map(({ email, name }) => ({ email, name }))
   }
 
   list(filter: ThreadFilter): ThreadList {
@@ -121,6 +149,7 @@ export class MailboxData implements ActionTarget {
     const changes = await this.#changesSince(since)
     if (changes === null) return
     const changed = [...changes.created, ...changes.updated]
+    if (changed.length > 0) void this.readLabels().catch(() => null)
     this.conversations.refresh(changed)
     const held = changed.filter((id) => this.threads.has(id))
     for (let at = 0; at < held.length; at += BATCH) {

@@ -13,9 +13,11 @@ import { ToneLine } from '../../parts/marks.tsx'
 import { describe } from '../../parts/quiet.tsx'
 import { say } from '../../parts/toast.tsx'
 import { compose as words } from '../../words/en/compose.ts'
+import { type Doubt, doubtsOf } from './doubts.ts'
 import type { DraftWriter } from './draft-writer.ts'
 import { AttachButton, Files, useUploads } from './files.tsx'
 import { Heads } from './heads.tsx'
+import { SendLater } from './send-later.tsx'
 import { closeWriting, openSaved, saySent, type Writing, writings } from './state.ts'
 
 /** Every message that is being written. */
@@ -39,51 +41,54 @@ function obstacle({ fields }: DraftWriter, areUploading: boolean): string | null
   return areUploading ? words.uploadsRun : null
 }
 
-type Doubt = 'noSubject' | 'noFile'
-
-/** What a person may have forgotten. */
-function doubtOf({ fields }: DraftWriter, text: string): Doubt | null {
-  const { subject, attachments } = fields.peek()
-  if (subject.trim() === '') return 'noSubject'
-  const lower = text.toLowerCase()
-  const speaksOfFile = words.attachedWords.some((word) => lower.includes(word))
-  return speaksOfFile && attachments.length === 0 ? 'noFile' : null
+/** What a person may not have meant. */
+function doubtsIn({ fields, data }: DraftWriter, text: string): Doubt[] {
+  return doubtsOf({ fields: fields.peek(), text, contacts: data.contacts.peek(), own: data.mailbox.email })
 }
 
 /** What the window does with its message. */
 function useComposer({ key, writer }: Writing) {
   const [problem, setProblem] = useState<string | null>(null)
-  const [doubt, setDoubt] = useState<Doubt | null>(null)
+  const [doubts, setDoubts] = useState<readonly Doubt[]>([])
+  const sendAt = useRef<string | null>(null)
   const editor = useRef<EditorHandle | null>(null)
   const uploads = useUploads(writer)
   const sending = useAction(async () => {
-    const id = await writer.send()
+    const at = sendAt.current
+    const id = await writer.send(at)
     closeWriting(key)
-    saySent(writer.data, id)
+    saySent(writer.data, id, at)
+    // The lists show it before the stream says so.
+    void writer.data.follow().catch(() => null)
   })
   const closing = useAction(async () => {
     if (!writer.isUntouched) await writer.save()
     closeWriting(key)
   })
-  const send = (isSure: boolean) => {
+  const run = () => {
+    setDoubts([])
+    void sending.run()
+  }
+  const send = (at: string | null = null) => {
+    sendAt.current = at
     const found = obstacle(writer, uploads.areRunning)
     setProblem(found)
-    const next = found === null && !isSure ? doubtOf(writer, editor.current?.text() ?? '') : null
-    setDoubt(next)
-    if (found === null && next === null) void sending.run()
+    const asked = found === null ? doubtsIn(writer, editor.current?.text() ?? '') : []
+    setDoubts(asked)
+    if (found === null && asked.length === 0) run()
   }
   const onKeyDown = (event: TargetedKeyboardEvent<HTMLElement>) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault()
-      send(false)
-    } else if (event.key === 'Escape' && doubt === null) {
+      send()
+    } else if (event.key === 'Escape' && doubts.length === 0) {
       event.stopPropagation()
       void closing.run()
     }
   }
   const error = sending.error ?? closing.error
   const trouble = problem ?? (error === null ? null : sentenceOf(error))
-  return { trouble, doubt, setDoubt, editor, uploads, sending, closing, send, onKeyDown }
+  return { trouble, doubts, setDoubts, editor, uploads, sending, closing, send, run, onKeyDown }
 }
 
 type ComposerState = ReturnType<typeof useComposer>
@@ -150,9 +155,10 @@ function Body({ writing, state }: { writing: Writing; state: ComposerState }) {
         </div>
       )}
       <div class="composer-foot">
-        <Button kind="primary" isBusy={sending.isBusy} onPress={() => send(false)}>
+        <Button kind="primary" isBusy={sending.isBusy} onPress={() => send()}>
           {words.send}
         </Button>
+        <SendLater onTime={send} />
         <AttachButton uploads={uploads} />
         <span class="end">
           <DiscardButton writer={writer} windowKey={key} />
@@ -163,21 +169,30 @@ function Body({ writing, state }: { writing: Writing; state: ComposerState }) {
 }
 
 /** Asks once about what may have been forgotten. */
-function Doubts({ state: { doubt, setDoubt, send } }: { state: ComposerState }) {
-  if (doubt === null) return null
+function Doubts({ state: { doubts, setDoubts, run } }: { state: ComposerState }) {
+  const [first] = doubts
+  if (first === undefined) return null
   const foot = (
     <>
-      <Button onPress={() => setDoubt(null)}>{words.ask.back}</Button>
-      <Button kind="primary" onPress={() => send(true)}>
+      <Button onPress={() => setDoubts([])}>{words.ask.back}</Button>
+      <Button kind="primary" onPress={run}>
         {words.ask.anyway}
       </Button>
     </>
   )
   return (
-    <Dialog title={words.ask[doubt]} onClose={() => setDoubt(null)} foot={foot}>
-      <p>{doubt === 'noFile' ? words.ask.noFileText : words.ask.noSubjectText}</p>
+    <Dialog title={words.ask[first.kind]} onClose={() => setDoubts([])} foot={foot}>
+      {doubts.map((doubt) => (
+        <p key={JSON.stringify(doubt)}>{sentenceOfDoubt(doubt)}</p>
+      ))}
     </Dialog>
   )
+}
+
+function sentenceOfDoubt(doubt: Doubt): string {
+  if (doubt.kind === 'domain') return words.ask.domainText(doubt.domain, doubt.known)
+  if (doubt.kind === 'strangers') return words.ask.strangersText(doubt.people)
+  return doubt.kind === 'noFile' ? words.ask.noFileText : words.ask.noSubjectText
 }
 
 const sentenceOf = (error: unknown) => {

@@ -66,6 +66,8 @@ export class DraftWriter {
   #saving: Promise<void> = Promise.resolve()
   #isDirty = false
   #html = ''
+  /** When it is to be sent; null: at once. */
+  #sendAt: string | null = null
 
   constructor(
     data: MailboxData,
@@ -159,7 +161,9 @@ export class DraftWriter {
       html_body: this.htmlNow(),
       attachments: files,
       in_reply_to_message_id: this.#draft?.value.in_reply_to_message_id ?? null,
-      undo_seconds: this.undoSeconds,
+      // What waits for its time can be taken back until then.
+      undo_seconds: this.#sendAt === null ? this.undoSeconds : 0,
+      send_at: this.#sendAt,
     }
   }
 
@@ -175,11 +179,15 @@ export class DraftWriter {
     return readDraft(this.data.api, this.#draft!.value.id)
   }
 
-  /** Sends it once, however often it is asked. @returns the submission @throws ApiError */
-  async send(): Promise<string> {
-    if (this.#draft === null) this.#isDirty = true
-    // The undo belongs to the draft: it is saved with it.
-    else if (this.#draft.value.undo_seconds !== this.undoSeconds) this.#isDirty = true
+  /**
+   * Sends it once, however often it is asked.
+   * @param sendAt a time, as the API takes it; null: at once @returns the submission @throws ApiError
+   */
+  async send(sendAt: string | null): Promise<string> {
+    this.#sendAt = sendAt
+    // The undo and the time belong to the draft: they are saved with it.
+    const { undo_seconds: seconds, send_at: at } = this.#draft?.value ?? {}
+    if (seconds !== (sendAt === null ? this.undoSeconds : 0) || at !== sendAt) this.#isDirty = true
     await this.save()
     const { value, tag } = this.#draft!
     const { submission_id: id } = await sendDraft(this.data.api, value.id, tag, `send-${value.id}-${value.revision}`)

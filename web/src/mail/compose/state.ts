@@ -5,6 +5,7 @@ import { createDraft, forwardMessage, readDraft, replyTo, type Tagged } from '..
 import { toApiError } from '../../api/errors.ts'
 import type { Draft } from '../../api/types.ts'
 import { readAddresses } from '../../base/address-list.ts'
+import { dayAndTime } from '../../base/dates.ts'
 import { preferences } from '../../live/preferences.ts'
 import { say } from '../../parts/toast.tsx'
 import type { MailboxData } from '../../sync/mailbox.ts'
@@ -67,9 +68,9 @@ export async function openComposer(data: MailboxData, start: Start): Promise<voi
   }
 }
 
-/** Says that a message was sent, for as long as it can be taken back. */
-export function saySent(data: MailboxData, submissionId: string): void {
-  const seconds = undoSeconds()
+/** Says that a message was sent, for as long as it can be taken back. @param sendAt when it will be; null: at once */
+export function saySent(data: MailboxData, submissionId: string, sendAt: string | null): void {
+  const seconds = sendAt === null ? undoSeconds() : UNDO_SECONDS
   if (seconds === 0) {
     say(words.sent)
     return
@@ -83,5 +84,9 @@ export function saySent(data: MailboxData, submissionId: string): void {
       () => say(words.undoLate),
     )
   }
-  say(words.sent, { label: words.undo, run }, seconds * 1000)
+  say(
+    sendAt === null ? words.sent : words.later.scheduled(dayAndTime(sendAt)),
+    { label: words.undo, run },
+    seconds * 1000,
+  )
 }

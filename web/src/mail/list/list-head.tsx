@@ -7,6 +7,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { mail as words } from '../../words/en/mail.ts'
 import { commandButton } from '../command-buttons.ts'
 import { commandsFor, run } from '../commands.ts'
+import { LabelMenu } from '../labels.tsx'
 import { clearSelection, placeName, selection, useMail } from '../mail-context.ts'
 import { listOf, SHOWN, searchOf } from '../places.ts'
 import { MOST_SELECTED, selectAll } from '../selection.ts'
@@ -128,6 +129,7 @@ function SelectionBar() {
           const { icon, label } = commandButton(command, threads, mail.folder)
           return <IconButton key={command} icon={icon} label={label} onPress={() => run(mail, command, ids)} />
         })}
+        {mail.data.mayChange && <LabelMenu ids={ids} threads={threads} />}
       </span>
     </div>
   )

@@ -5,11 +5,13 @@ import { Icon } from '../../parts/icon.tsx'
 import { Person, Time } from '../../parts/marks.tsx'
 import { mail as words } from '../../words/en/mail.ts'
 import { isFlagged } from '../commands.ts'
+import { Labels } from '../labels.tsx'
 import { cursor, selection, toggleSelected, useMail } from '../mail-context.ts'
 import { selectTo } from '../selection.ts'
 
 /** Names of a row beyond these are counted. */
 const MOST_NAMES = 3
+const MOST_LABELS = 2
 
 interface ThreadRowProps {
   index: number
@@ -96,6 +98,7 @@ function RowText({ thread, names }: { thread: Thread; names: string }) {
       </span>
       <span class="thread-middle">
         <span class="thread-subject cut">{thread.subject || words.noSubject}</span>
+        <Labels thread={thread} most={MOST_LABELS} />
         <span class="thread-signs end">
           {isFlagged(thread) && (
             <span class="flag-set">

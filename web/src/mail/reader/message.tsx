@@ -13,6 +13,7 @@ import { mail as words } from '../../words/en/mail.ts'
 import { openComposer } from '../compose/state.ts'
 import { useMail } from '../mail-context.ts'
 import { Attachments } from './attachments.tsx'
+import { Deliveries } from './deliveries.tsx'
 import { MessageBody } from './message-body.tsx'
 
 /** Names in the line below the writer; the rest is counted. */
@@ -22,6 +23,9 @@ interface MessageViewProps {
   message: Message
   beginsOpen: boolean
 }
+
+/** A sent message of which something is to be known before it is opened. */
+const isTroubled = ({ delivery }: Message) => delivery !== null && delivery.status !== 'sent'
 
 export function MessageView({ message, beginsOpen }: MessageViewProps) {
   const [isOpen, setOpen] = useState(beginsOpen)
@@ -60,6 +64,7 @@ export function MessageView({ message, beginsOpen }: MessageViewProps) {
         </span>
         {isOpen && <MessageMenu message={message} />}
       </div>
+      {(isOpen || isTroubled(message)) && message.delivery !== null && <Deliveries message={message} />}
       {isOpen && <Content message={message} />}
     </li>
   )

@@ -7,6 +7,7 @@ import { Menu } from '../../parts/menu.tsx'
 import { mail as words } from '../../words/en/mail.ts'
 import { commandButton } from '../command-buttons.ts'
 import { commandsFor, moveTo, run } from '../commands.ts'
+import { LabelMenu } from '../labels.tsx'
 import { cursor, folderName, placeName, useMail } from '../mail-context.ts'
 import { hrefOf, listOf } from '../places.ts'
 
@@ -33,6 +34,7 @@ export function ReaderBar({ threadId, thread }: ReaderBarProps) {
             return <IconButton key={command} icon={icon} label={label} onPress={() => run(mail, command, [threadId])} />
           })}
         {thread !== undefined && mail.data.mayChange && <MoveMenu threadId={threadId} />}
+        {thread !== undefined && mail.data.mayChange && <LabelMenu ids={[threadId]} threads={[thread]} />}
       </div>
       <Neighbors threadId={threadId} />
     </div>

@@ -9,6 +9,7 @@ import { Empty, ErrorCard, Skeleton } from '../../parts/quiet.tsx'
 import { common } from '../../words/en/common.ts'
 import { mail as words } from '../../words/en/mail.ts'
 import { setFlags } from '../commands.ts'
+import { Labels } from '../labels.tsx'
 import { useMail } from '../mail-context.ts'
 import { MessageView } from './message.tsx'
 import { ReaderBar } from './reader-bar.tsx'
@@ -52,7 +53,9 @@ function OpenThread({ threadId }: { threadId: string }) {
         {messages !== null && (
           <>
             <div class="reader-title">
-              <h2 tabIndex={-1}>{subject || words.noSubject}</h2>
+              <h2 tabIndex={-1}>
+                {subject || words.noSubject} {thread !== undefined && <Labels thread={thread} />}
+              </h2>
               {messages.length > 1 && (
                 <span class="soft meta">{words.messages(thread?.message_count ?? messages.length)}</span>
               )}

@@ -12,8 +12,9 @@ import { Bar, Person } from '../../parts/marks.tsx'
 import { compose } from '../../words/en/compose.ts'
 import { mail as words } from '../../words/en/mail.ts'
 import { openComposer } from '../compose/state.ts'
+import { LabelDot, labelName } from '../labels.tsx'
 import { folderName, nameInAddress, useMail } from '../mail-context.ts'
-import { hrefOf } from '../places.ts'
+import { hrefOf, searchOf } from '../places.ts'
 import { AccountMenu } from './account-menu.tsx'
 
 const ROLES = ['inbox', 'sent', 'drafts', 'archive', 'junk', 'trash'] as const
@@ -60,6 +61,7 @@ export function Sidebar({ isShown }: { isShown: boolean }) {
           <FolderLink key={folder.id} folder={folder} isOpen={place.folder === nameInAddress(folder)} />
         ))}
       </ul>
+      <LabelLinks />
       {others.length > 0 && (
         <>
           <p class="side-head">{words.otherMailboxes}</p>
@@ -78,6 +80,35 @@ export function Sidebar({ isShown }: { isShown: boolean }) {
       )}
       <Storage />
     </nav>
+  )
+}
+
+function LabelLinks() {
+  const { data, place } = useMail()
+  const labels = data.labels.value
+  if (labels.length === 0) return null
+  return (
+    <>
+      <p class="side-head">{words.labels.title}</p>
+      <ul>
+        {labels.map((keyword) => {
+          const q = `label:${keyword}`
+          return (
+            <li key={keyword}>
+              <a
+                class="side-link"
+                href={hrefOf(searchOf(data.mailbox.email, q))}
+                title={labelName(keyword)}
+                aria-current={place.q === q ? 'page' : undefined}
+              >
+                <LabelDot keyword={keyword} />
+                <span class="word cut">{labelName(keyword)}</span>
+              </a>
+            </li>
+          )
+        })}
+      </ul>
+    </>
   )
 }
 

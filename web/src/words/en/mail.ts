@@ -61,6 +61,31 @@ export const mail = {
   markRead: 'Mark as read',
   markUnread: 'Mark as unread',
   move: 'Move to a folder',
+  labels: {
+    title: 'Labels',
+    label: 'Label',
+    create: 'New label…',
+    createTitle: 'New label',
+    name: 'Name',
+    hint: 'Letters of a to z, digits and hyphens: mail programs show labels as keywords.',
+    give: 'Give the label',
+    more: (labels: number) => `+${count(labels)}`,
+    given: (threads: number, name: string) =>
+      `${plural(threads, 'conversation has', 'conversations have')} the label ${name}`,
+    taken: (threads: number, name: string) =>
+      `Label ${name} removed from ${plural(threads, 'conversation', 'conversations')}`,
+  },
+  deliveries: {
+    title: 'Delivery of each copy',
+    scheduled: (time: string) => `Will be sent: ${time}`,
+    canceled: 'Not sent',
+    delivered: (delivered: number, recipients: number) =>
+      delivered === recipients
+        ? `Delivered to ${plural(recipients, 'recipient', 'recipients')}`
+        : `Delivered to ${count(delivered)} of ${plural(recipients, 'recipient', 'recipients')}`,
+    states: { queued: 'Waits', yes: 'Delivered', no: 'Refused', unknown: 'Not known' },
+    cancel: 'Do not send it',
+  },
   did: {
     archive: (threads: number) => `${plural(threads, 'conversation', 'conversations')} archived`,
     trash: (threads: number) => `${plural(threads, 'conversation', 'conversations')} moved to Trash`,
