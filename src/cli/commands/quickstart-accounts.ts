@@ -27,7 +27,7 @@ export interface Made {
   password: string | null
 }
 
-export interface Accounts {
+export interface SetUpAccounts {
   readonly made: Made
   /** Asks DNS for the proof of the domain, and creates the mailbox once it is there. */
   look(): Promise<void>
@@ -35,7 +35,7 @@ export interface Accounts {
 }
 
 /** @throws ProductError conflict where another team has verified the domain */
-export async function openAccounts(call: Call, outlook: Outlook): Promise<Accounts> {
+export async function openAccounts(call: Call, outlook: Outlook): Promise<SetUpAccounts> {
   const app = await call.open()
   const { team, ownerLink } = await ensureOwner(app, outlook, call.text('team'))
   const domain = await ensureDomain(app, team, outlook.domain)

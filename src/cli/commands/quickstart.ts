@@ -7,7 +7,7 @@ import { textOf } from '../../maintenance/quickstart/plan.ts'
 import type { RecordStatus } from '../../maintenance/quickstart/published.ts'
 import { zoneFile } from '../../maintenance/quickstart/records.ts'
 import { type Call, type Command, type CommandResult, TEAM_OPTION } from '../frame/command.ts'
-import { type Accounts, type Made, openAccounts } from './quickstart-accounts.ts'
+import { type Made, openAccounts, type SetUpAccounts } from './quickstart-accounts.ts'
 import { headLines, madeLines, recordLines, sectionLines } from './quickstart-lines.ts'
 import { examine, type Outlook } from './quickstart-outlook.ts'
 
@@ -73,13 +73,13 @@ async function store(call: Call, { plan }: Outlook): Promise<void> {
 }
 
 /** For a program: what is so now. */
-async function once(outlook: Outlook, accounts: Accounts): Promise<CommandResult> {
+async function once(outlook: Outlook, accounts: SetUpAccounts): Promise<CommandResult> {
   await accounts.look()
   return { data: dataOf(outlook, accounts.made, await accounts.records()), lines: [] }
 }
 
 /** For a person: until the records that mail needs are there. */
-async function watch(call: Call, outlook: Outlook, accounts: Accounts): Promise<CommandResult> {
+async function watch(call: Call, outlook: Outlook, accounts: SetUpAccounts): Promise<CommandResult> {
   const stopped = call.untilStopped()
   const shown = new Set<RecordStatus['value']>()
   await accounts.look()

@@ -1,4 +1,4 @@
-// The settings that put this machine on the internet under a name: those that nobody has set elsewhere, and what stands in the way.
+// The settings that put this machine on the internet under a name: those that are not set elsewhere, and what stands in the way.
 
 import type { ChosenSettings } from '../../config/chosen-settings.ts'
 import type { Config } from '../../config/config.ts'
