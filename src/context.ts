@@ -12,6 +12,7 @@ import { type Clock, systemClock } from './base/clock.ts'
 import { type ClockGuard, trustedClock } from './base/clock-guard.ts'
 import type { DiskReserve } from './base/disk-reserve.ts'
 import { ProductError } from './base/errors.ts'
+import type { LargeMemory } from './base/lent-memory.ts'
 import { closeAll } from './base/lifecycle.ts'
 import { type Log, openLog } from './base/log.ts'
 import { MemoryShares } from './base/memory-shares.ts'
@@ -70,7 +71,7 @@ export interface Context {
   /** Metrics that are counted while the process runs. */
   metrics: MetricSources
   /** Memory for large messages. */
-  memory: MemoryShares
+  memory: LargeMemory
   /** Secret, certificate and folders of `DATA_DIR`. */
   folder: DataFolder
   db: Db
@@ -138,6 +139,8 @@ export interface Context {
 export interface Overrides {
   clock?: Clock
   log?: Log
+  /** The memory of the first thread, in another one. */
+  memory?: LargeMemory
   /** Connects to the servers of outside accounts. */
   openServer?: OpenServer
   /** Makes DKIM key pairs. */
@@ -180,7 +183,6 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     certificate,
     events,
     metrics: new MetricSources(),
-    memory: new MemoryShares(clock),
     teamChanges: new TeamChanges({ clock, log, events, audit: people.audit }),
     following: new ChangeFeed({ clock, log, notifier, accounts: store.accounts, received }),
     rspamd: rspamdOf(config, clock),
@@ -275,6 +277,7 @@ async function openBase(config: Config, overrides: Overrides) {
     config,
     clock,
     log,
+    memory: overrides.memory ?? new MemoryShares(clock),
     folder,
     vault,
     databases,

@@ -67,6 +67,11 @@ function readText(path: string): string | null {
   }
 }
 
+/** Whether the parts of the appliance do with less, bytes of memory below 1 GiB. */
+export function isSmallMachine(memory = memoryBytes()): boolean {
+  return memory < 1024 * MIB
+}
+
 /**
  * A bound for the old generation of a thread, MiB. V8 collects early only when a heap comes near its bound: with one above the memory of the
  * machine it would let the heap grow until the kernel ends the process, with all threads.

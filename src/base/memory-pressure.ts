@@ -11,6 +11,8 @@ const LOOK_MS = 2000
 const PRESSURE_SHARE = 0.55
 /** Looks from one collection to the next: one takes some 50 ms. */
 const PAUSE_LOOKS = 5
+/** Of the memory: above it, a thread collects at each look that finds something. */
+const URGENT_SHARE = 0.75
 /** A thread that has allocated less outside its heap and in it since the last collection has little to give back, bytes. */
 const GROWTH_BYTES = 8 * 1024 * 1024
 
@@ -39,7 +41,7 @@ export function collectUnderPressure(deps: MemoryPressureDeps = ofThisThread()):
     if (now.process < memory * PRESSURE_SHARE || now.thread - kept < GROWTH_BYTES) return
     collect()
     kept = usage().thread
-    pause = PAUSE_LOOKS
+    pause = now.process < memory * URGENT_SHARE ? PAUSE_LOOKS : 1
   }, LOOK_MS).unref()
 }
 

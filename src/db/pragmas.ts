@@ -1,6 +1,6 @@
 // Pragmas of connections.
 
-import { memoryBytes } from '../base/machine-memory.ts'
+import { isSmallMachine } from '../base/machine-memory.ts'
 
 /** Page caches of a connection, in KiB, and how much of the file it may map, in bytes. */
 interface MemoryLimits {
@@ -14,11 +14,10 @@ const AMPLE: MemoryLimits = { writeKib: 8192, readKib: 16_384, mapBytes: 268_435
 /** For threads that read each row once: small caches and no memory map. */
 const LEAN: MemoryLimits = { writeKib: 4096, readKib: 2048, mapBytes: 0 }
 
-/** On a machine or in a container with less than {@link SMALL_BYTES}: a dozen connections would fill a fifth of it. */
+/** On a small machine, or in a small container: a dozen connections would fill a fifth of it. */
 const SMALL: MemoryLimits = { writeKib: 4096, readKib: 4096, mapBytes: 67_108_864 }
+const isSmall = isSmallMachine()
 const SMALL_LEAN: MemoryLimits = { writeKib: 2048, readKib: 1024, mapBytes: 0 }
-const SMALL_BYTES = 1024 ** 3
-const isSmall = memoryBytes() < SMALL_BYTES
 
 function limitsOf(lean: boolean): MemoryLimits {
   if (isSmall) return lean ? SMALL_LEAN : SMALL

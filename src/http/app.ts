@@ -112,7 +112,7 @@ function sharedParts(
     throttle: new Throttle(clock),
     concurrency: new ConcurrencyLimits(),
     sources: new Sources(config.TRUSTED_PROXIES),
-    largeBodies: new LargeBodies(clock),
+    largeBodies: new LargeBodies(clock, app.memory),
     corsOrigins: new Set(config.CORS_ORIGINS),
     checkReplies,
   }

@@ -104,7 +104,11 @@ export async function readJsonInput(request: RequestContext, plan: BodyPlan): Pr
   const digested = Boolean(route.idempotent) && request.header('idempotency-key') !== undefined
   if ('pieces' in gathered) {
     const { pieces } = gathered
-    const { value, digest } = await request.listener.largeBodies.read(reader!.thread, { pieces, digested })
+    const { value, digest } = await request.listener.largeBodies.read(
+      reader!.thread,
+      { pieces, digested },
+      ownerOf(request),
+    )
     request.input.body = value
     request.bodyDigest = digest
     return

@@ -3,6 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import { ProductError, productError } from '../base/errors.ts'
+import type { LargeMemory } from '../base/lent-memory.ts'
 import { shareBytes } from '../base/machine-memory.ts'
 import { MemoryShares } from '../base/memory-shares.ts'
 import { ThreadPool } from '../base/thread-pool.ts'
@@ -23,14 +24,19 @@ const IDLE_MS = MINUTE_MS
 const MEMORY = { young: 32, old: 768 }
 
 export class LargeBodies {
-  /** A body is held once, until it is read. */
-  readonly #memory: MemoryShares
+  /** For bodies that are received: each is held once, until it is read. */
+  readonly #held: MemoryShares
+  readonly #memory: Pick<LargeMemory, 'during'>
   readonly #pool = new ThreadPool<LargeBody, ReadLarge>({ file: null, idleMs: IDLE_MS, memory: MEMORY })
 
-  /** @param total bytes at a time */
-  constructor(clock: Pick<Clock, 'after'>, total = LARGE_BYTES_AT_ONCE) {
+  /**
+   * @param memory of the process, for reading a body
+   * @param total bytes of bodies at a time
+   */
+  constructor(clock: Pick<Clock, 'after'>, memory: Pick<LargeMemory, 'during'>, total = LARGE_BYTES_AT_ONCE) {
+    this.#memory = memory
     // A client that sends slowly holds its bytes for two minutes: it leaves the rest to others, where there is more than one body has.
-    this.#memory = new MemoryShares(clock, total, 1, { each: LARGEST_BYTES, waitMs: WAIT_MS })
+    this.#held = new MemoryShares(clock, total, 1, { each: LARGEST_BYTES, waitMs: WAIT_MS })
   }
 
   /**
@@ -40,15 +46,21 @@ export class LargeBodies {
    * @throws ProductError service_unavailable when that takes more than a minute
    */
   reserve(bytes: number, owner: string): Promise<() => void> {
-    return this.#memory.acquire(bytes, owner)
+    return this.#held.acquire(bytes, owner)
   }
 
   /**
    * Reads a body in the thread; its buffers are transferred.
    * @param filename module the thread runs: see Route.reader
+   * @param owner whose share of the memory it takes
    * @throws ProductError why the body is rejected; service_unavailable when the thread failed
    */
-  async read(filename: string, body: LargeBody): Promise<{ value: object; digest: Uint8Array | null }> {
+  async read(filename: string, body: LargeBody, owner: string): Promise<{ value: object; digest: Uint8Array | null }> {
+    const bytes = body.pieces.reduce((sum, { length }) => sum + length, 0)
+    return this.#memory.during(bytes, owner, () => this.#read(filename, body))
+  }
+
+  async #read(filename: string, body: LargeBody): Promise<{ value: object; digest: Uint8Array | null }> {
     const transfer = body.pieces.map(({ buffer }) => buffer)
     const result = await this.#pool.run(body, { file: filename, transfer }).catch((cause: unknown) => {
       throw new ProductError('service_unavailable', 'The body could not be read now. Try again.', { cause })

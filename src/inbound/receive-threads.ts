@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { MINUTE_MS } from '../base/durations.ts'
 import { entryFile } from '../base/entry.ts'
+import { LentMemory } from '../base/lent-memory.ts'
 import { CLOSING_MS, CUT_MS } from '../base/lifecycle.ts'
 import { ThreadLink } from '../base/thread-link.ts'
 import type { Context } from '../context.ts'
@@ -36,7 +37,7 @@ interface ReceiveThread {
   idleSince: number
   /** Checks since it was asked for a sign of life that it has not given yet. */
   silentChecks: number
-  memory: HeldMemory
+  memory: LentMemory
   ended: Promise<void>
 }
 
@@ -46,34 +47,6 @@ export interface ReceiveThreadsDeps {
   shared: SharedState
   connections: ConnectionOwner
   certificate: CurrentCertificate
-}
-
-/** The memory that one thread holds for large messages: what it has not released when it dies is released then. */
-class HeldMemory {
-  readonly #writer: InboundWriter
-  readonly #reservations = new Set<number>()
-  #isEnded = false
-
-  constructor(writer: InboundWriter) {
-    this.#writer = writer
-  }
-
-  async reserve(sizeBytes: number, source: string): Promise<number | null> {
-    const reservation = await this.#writer.reserve(sizeBytes, source)
-    if (reservation === null) return null
-    this.#reservations.add(reservation)
-    if (this.#isEnded) this.release(reservation)
-    return reservation
-  }
-
-  release(reservation: number): void {
-    if (this.#reservations.delete(reservation)) this.#writer.release(reservation)
-  }
-
-  end(): void {
-    this.#isEnded = true
-    for (const reservation of this.#reservations) this.release(reservation)
-  }
 }
 
 export class ReceiveThreads {
@@ -167,7 +140,7 @@ export class ReceiveThreads {
       connections: new Set(),
       idleSince: now,
       silentChecks: 0,
-      memory: new HeldMemory(this.#deps.writer),
+      memory: new LentMemory(this.#deps.app.memory),
       ended: ended.promise,
     }
     worker.on('error', (error) => app.log.error({ event: 'smtp.thread_died', err: error }, 'Receive thread died'))

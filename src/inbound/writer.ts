@@ -1,7 +1,7 @@
 // The writing side of receiving, in the first thread: stores messages, applies reports, writes the inbound log, and holds what all receive threads share.
 
 import { freeBytes } from '../base/free-bytes.ts'
-import { MemoryExhausted } from '../base/memory-shares.ts'
+import { LentMemory } from '../base/lent-memory.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/db.ts'
 import type { Mailbox } from '../directory/mailboxes/mailboxes.ts'
@@ -32,15 +32,15 @@ export class InboundWriter {
   readonly #journal: Journal
   readonly #bounces: Bounces
   readonly #inFlight = new Set<Promise<unknown>>()
-  /** Releases the memory of large messages. */
-  readonly #reserved = new Map<number, () => void>()
-  #lastReserved = 0
+  /** Memory of large messages that are received in this thread. */
+  readonly #memory: LentMemory
   /** Mailboxes as read in a unit of work, which stores many messages for few of them. */
   readonly #seen = new WeakMap<Tx, Map<string, Mailbox | undefined>>()
 
   constructor(app: Context) {
     const { db, store, clock, log } = app
     this.#app = app
+    this.#memory = new LentMemory(app.memory)
     this.#journal = new Journal({ db, inboundLog: store.log.inbound, clock, log })
     this.#bounces = new Bounces({ feedback: app.outbound.reports.feedback, journal: this.#journal, log })
   }
@@ -91,21 +91,12 @@ export class InboundWriter {
    * @param source of the message, see `sourceOf`
    * @returns the number to release it by; null when it did not come in time
    */
-  async reserve(sizeBytes: number, source: string): Promise<number | null> {
-    try {
-      const release = await this.#app.memory.acquire(sizeBytes, source)
-      const reservation = ++this.#lastReserved
-      this.#reserved.set(reservation, release)
-      return reservation
-    } catch (error) {
-      if (error instanceof MemoryExhausted) return null
-      throw error
-    }
+  reserve(sizeBytes: number, source: string): Promise<number | null> {
+    return this.#memory.reserve(sizeBytes, source)
   }
 
   release(reservation: number): void {
-    this.#reserved.get(reservation)?.()
-    this.#reserved.delete(reservation)
+    this.#memory.release(reservation)
   }
 
   /** Writes the probe counts of minutes that have ended. */

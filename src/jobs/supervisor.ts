@@ -1,10 +1,12 @@
 // Runs the workers in threads under Bree and restarts a thread that dies, with exponential back-off.
 
 import { fileURLToPath } from 'node:url'
+import { MessageChannel } from 'node:worker_threads'
 import Bree from 'bree'
 import type { Timer } from '../base/clock.ts'
 import { MINUTE_MS } from '../base/durations.ts'
 import { entryFile } from '../base/entry.ts'
+import { lendMemory } from '../base/lent-memory.ts'
 import type { Service } from '../base/lifecycle.ts'
 import { oldGenerationMb } from '../base/machine-memory.ts'
 import type { Context } from '../context.ts'
@@ -44,6 +46,7 @@ export function openSupervisor(app: Context): Service {
     await bree.run(name)
   }
 
+  lendToThreads(bree, app)
   bree.on('worker deleted', (name: string) => {
     const current = runs.get(name)
     if (stopping || current === undefined) return
@@ -103,6 +106,19 @@ function openBree(app: Context, isStopping: () => boolean): Bree {
       }
     }),
   })
+}
+
+/** Each thread takes turns of the memory of this one, and gives them back when it dies. */
+function lendToThreads(bree: Bree, app: Context): void {
+  const ends = new Map<string, () => void>()
+  bree.on('worker created', (name: string) => {
+    const { port1, port2 } = new MessageChannel()
+    bree.workers.get(name)!.postMessage({ memory: port2 }, [port2])
+    const failed = (error: unknown) =>
+      app.log.error({ event: 'worker.memory_failed', err: error, worker: name }, 'Memory of a worker not released')
+    ends.set(name, lendMemory(port1, app.memory, failed))
+  })
+  bree.on('worker deleted', (name: string) => ends.get(name)?.())
 }
 
 function isNeeded(app: Context, thread: WorkerThread): boolean {

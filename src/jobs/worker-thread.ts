@@ -1,8 +1,9 @@
 // Entry point of a worker thread: opens the same data folder and runs its workers until Bree cancels them.
 
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { MINUTE_MS } from '../base/durations.ts'
 import { collectWhenIdle } from '../base/idle-memory.ts'
+import { FarMemory } from '../base/lent-memory.ts'
 import { closeAll } from '../base/lifecycle.ts'
 import { collectUnderPressure } from '../base/memory-pressure.ts'
 import { openContext } from '../context.ts'
@@ -13,7 +14,14 @@ import { openWorker, type WorkerThreadData } from './workers.ts'
 const REFRESH_MS = MINUTE_MS
 
 const { config, workers: names, isOpen } = workerData as WorkerThreadData
-const app = await openContext(config, { lean: true })
+const { promise: lent, resolve: lend } = Promise.withResolvers<MessagePort>()
+const { promise: canceled, resolve: cancel } = Promise.withResolvers<void>()
+// First the port of the memory; at the end "cancel" of Bree's protocol requests the stop, which "cancelled" confirms.
+parentPort!.on('message', (message: 'cancel' | { memory: MessagePort }) => {
+  if (message === 'cancel') cancel()
+  else lend(message.memory)
+})
+const app = await openContext(config, { lean: true, memory: new FarMemory(await lent) })
 app.appliance.follow(isOpen)
 const workers = [...(await Promise.all(names.map((name) => openWorker(app, name)))), openScheduler(app, threadJobs)]
 for (const worker of workers) await worker.start()
@@ -29,9 +37,7 @@ const refresh = app.clock.every(REFRESH_MS, () => {
   }
 })
 
-// Bree's protocol: "cancel" requests the stop, "cancelled" confirms it.
-parentPort!.once('message', async (message: unknown) => {
-  if (message !== 'cancel') return
+void canceled.then(async () => {
   refresh.cancel()
   try {
     await closeAll([...workers.map((worker) => () => worker.stop()), () => app.close()])

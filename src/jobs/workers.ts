@@ -1,6 +1,7 @@
 // The permanent workers: each a loop over the work due in the database.
 
 import type { Service } from '../base/lifecycle.ts'
+import { isSmallMachine } from '../base/machine-memory.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { openScheduler } from './scheduler.ts'
@@ -32,11 +33,16 @@ export interface WorkerThread {
 
 /**
  * The threads and their workers. `deliver` and `webhooks` mostly wait for remote servers, so they share a thread; what erases and counts
- * has another one, so that it delays neither them nor the listeners. Outside accounts have one as soon as there is one.
+ * has another one, so that it delays neither them nor the listeners; on a small machine they share one, which saves 30 MB. Outside accounts
+ * have one as soon as there is one.
  */
 export const THREADS: readonly WorkerThread[] = [
-  { name: 'deliver', workers: ['deliver', 'webhooks'] },
-  { name: 'scheduler', workers: ['scheduler'] },
+  ...(isSmallMachine()
+    ? ([{ name: 'deliver', workers: ['deliver', 'webhooks', 'scheduler'] }] as const)
+    : ([
+        { name: 'deliver', workers: ['deliver', 'webhooks'] },
+        { name: 'scheduler', workers: ['scheduler'] },
+      ] as const)),
   { name: 'sync', workers: ['sync'], isNeeded: (app) => app.sync.accounts.any() },
 ]
 

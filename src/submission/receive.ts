@@ -1,8 +1,9 @@
 // Receives a submitted message: spooled, prepared and accepted durably, and the reply to the end of data.
 
 import { ProductError } from '../base/errors.ts'
+import type { LargeMemory } from '../base/lent-memory.ts'
 import type { Log } from '../base/log.ts'
-import { LARGE_FROM_BYTES, MemoryExhausted, type MemoryShares } from '../base/memory-shares.ts'
+import { LARGE_FROM_BYTES, MemoryExhausted } from '../base/memory-shares.ts'
 import { Semaphore } from '../base/semaphore.ts'
 import { isDiskFull } from '../base/storage-error.ts'
 import type { RawSubmitter } from '../outbound/submit/raw-submitter.ts'
@@ -16,7 +17,7 @@ import type { SubmissionUser, SubmittedTransaction } from './session.ts'
 
 interface Deps {
   log: Log
-  memory: Pick<MemoryShares, 'during'>
+  memory: Pick<LargeMemory, 'during'>
   spool: Spool
   submitter: Pick<RawSubmitter, 'submit' | 'count'>
 }

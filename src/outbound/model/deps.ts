@@ -3,6 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { ClockDoubt } from '../../base/clock-guard.ts'
 import type { ProductError } from '../../base/errors.ts'
+import type { LargeMemory } from '../../base/lent-memory.ts'
 import type { Log } from '../../base/log.ts'
 import type { Notifier } from '../../base/notifier.ts'
 import type { Resolver } from '../../base/resolver.ts'
@@ -30,6 +31,8 @@ export interface MailTokens {
 
 export interface OutboundDeps {
   db: Db
+  /** Memory for large messages. */
+  memory: LargeMemory
   clock: Clock
   /** While it doubts the clock, no queued delivery expires. */
   guard: ClockDoubt

@@ -1,13 +1,23 @@
 // Concurrency limits of hand-overs: per carrier, per team and in total, and the bytes of messages in memory.
 
+import { shareBytes } from '../../base/machine-memory.ts'
+import { LARGE_FROM_BYTES } from '../../base/memory-shares.ts'
 import { Semaphore } from '../../base/semaphore.ts'
+
+const MIB = 1024 * 1024
 
 /** Concurrent transfers in total and per team; waiting for a connection to a remote mail server does not count. */
 const TRANSFERS_MAX = 200
 const PER_TEAM = 100
-/** Bytes of messages in memory: in total, and of one team, so that its slow transfers leave room for those of others. */
-const BYTES_MAX = 48 * 1024 * 1024
-const BYTES_PER_TEAM = BYTES_MAX / 2
+/**
+ * Bytes of messages in memory: in total, and of one team, so that its slow transfers leave room for those of others. On a small machine one
+ * large message at a time; small ones do not wait for it.
+ */
+const LARGE_TOTAL = shareBytes({ share: 0.1, least: 24 * MIB, most: 48 * MIB })
+const BYTES = {
+  small: { total: 16 * MIB, team: 8 * MIB },
+  large: { total: LARGE_TOTAL, team: Math.min(LARGE_TOTAL, 24 * MIB) },
+}
 /** Per sending account, per recipient domain, and for local delivery. */
 const PER_PROVIDER = 10
 const PER_DOMAIN = 5
@@ -25,7 +35,7 @@ const COUNTS = { provider: PER_PROVIDER, domain: PER_DOMAIN, local: LOCAL_MAX }
 
 export class DeliveryLimits {
   readonly #all = new Semaphore(TRANSFERS_MAX)
-  readonly #bytes = new Semaphore(BYTES_MAX)
+  readonly #bytes = { small: new Semaphore(BYTES.small.total), large: new Semaphore(BYTES.large.total) }
   /** Only limits in use have an entry. */
   readonly #semaphores = new Map<string, Semaphore>()
 
@@ -52,9 +62,13 @@ export class DeliveryLimits {
     return this.#acquireBoth(`team ${team}`, PER_TEAM, this.#all, 1)
   }
 
-  /** Waits until `count` more bytes fit in the memory limits of the team and of all. @returns a function that releases them */
+  /**
+   * Waits until a message of so many bytes fits in the memory limits of the team and of all; a larger one than these has all of it.
+   * @returns a function that releases them
+   */
   acquireBytes(team: string, count: number): Promise<() => void> {
-    return this.#acquireBoth(`bytes ${team}`, BYTES_PER_TEAM, this.#bytes, count)
+    const kind = count < LARGE_FROM_BYTES ? 'small' : 'large'
+    return this.#acquireBoth(`${kind} bytes ${team}`, BYTES[kind].team, this.#bytes[kind], count)
   }
 
   /** True when the waiting list of the carrier is full. */

@@ -1,5 +1,6 @@
 // The signed bytes of one message during its hand-overs: read and signed once for concurrent users, released by the last one.
 
+import { freeBytes } from '../../base/free-bytes.ts'
 import { parseAddressList } from '../../mime/address.ts'
 import { headerText, readHeaders } from '../../mime/headers.ts'
 import type { Email } from '../model/records.ts'
@@ -12,10 +13,12 @@ interface Loaded {
   release(): void
 }
 
+type ContentDeps = Pick<RunnerDeps, 'store' | 'signer' | 'sealer' | 'memory'>
+
 const NO_BYTES = new Uint8Array()
 
 export class SignedContent {
-  readonly #deps: Pick<RunnerDeps, 'store' | 'signer' | 'sealer'>
+  readonly #deps: ContentDeps
   readonly #limits: DeliveryLimits
   readonly #email: Email
   /** The fields in front of the composed message: a message that is lent again is not signed again. */
@@ -23,7 +26,7 @@ export class SignedContent {
   #users = 0
   #loading: Promise<Loaded> | undefined
 
-  constructor(deps: Pick<RunnerDeps, 'store' | 'signer' | 'sealer'>, limits: DeliveryLimits, email: Email) {
+  constructor(deps: ContentDeps, limits: DeliveryLimits, email: Email) {
     this.#deps = deps
     this.#limits = limits
     this.#email = email
@@ -70,12 +73,18 @@ export class SignedContent {
   async #load(): Promise<Loaded> {
     const { hash, sizeBytes, teamId } = this.#email
     if (hash === null) throw new Error('The content of a queued message is missing.')
-    // The composed and the signed bytes are in memory at the same time.
-    const release = await this.#limits.acquireBytes(teamId, 2 * sizeBytes)
+    const { store, memory } = this.#deps
+    const release = await this.#limits.acquireBytes(teamId, sizeBytes)
     try {
-      const composed = await this.#deps.store.blobs.bytes(hash, 0, sizeBytes)
+      // The composed and the signed bytes are in memory at the same time.
+      const bytes = await memory.during(sizeBytes, teamId, async () => {
+        const composed = await store.blobs.bytes(hash, 0, sizeBytes)
+        const prepared = await this.#prepared(composed)
+        freeBytes([composed], [prepared])
+        return prepared
+      })
       const loaded: Loaded = {
-        bytes: await this.#prepared(composed),
+        bytes,
         release: () => {
           loaded.bytes = NO_BYTES
           release()

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { DAY_MS, HOUR_MS } from '../../base/durations.ts'
+import { freeBytes } from '../../base/free-bytes.ts'
 import { WriteBatches } from '../../base/write-batches.ts'
 import type { Db, Reader, Row, Steps, Tx } from '../../db/db.ts'
 import { inPieces, insertMany } from '../../db/many-rows.ts'
@@ -135,9 +136,16 @@ export class Blobs {
 
   /** {@link read} into memory: only for ranges known to be small. */
   async bytes(hash: Uint8Array, start: number, end: number): Promise<Uint8Array> {
-    const pieces: Uint8Array[] = []
-    for await (const piece of this.read(hash, start, end)) pieces.push(piece)
-    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+    let bytes: Uint8Array | null = null
+    let at = 0
+    for await (const piece of this.read(hash, start, end)) {
+      if (piece.length === end - start) return piece
+      bytes ??= new Uint8Array(end - start)
+      bytes.set(piece, at)
+      at += piece.length
+      freeBytes([piece])
+    }
+    return bytes ?? new Uint8Array()
   }
 
   /**

@@ -1,14 +1,19 @@
 // Bounds what all accounts together hold in memory and do at a time; no team and no server has all of it.
 
 import type { Clock } from '../../base/clock.ts'
+import { shareBytes } from '../../base/machine-memory.ts'
 import { Semaphore } from '../../base/semaphore.ts'
 import type { RemoteAccount } from '../model/records.ts'
 import { ServerError } from '../model/server.ts'
 import { type Holder, WorkSlots } from '../model/work-slots.ts'
 
-/** Bytes of fetched content in memory, of all accounts and of those of one team, or at one server. */
-const BYTES_MAX = 32 * 1024 * 1024
-const SHARE_BYTES_MAX = BYTES_MAX / 2
+const MIB = 1024 * 1024
+/**
+ * Bytes of fetched content in memory, of all accounts and of those of one team, or at one server. On a small machine one large message
+ * at a time.
+ */
+const BYTES_MAX = shareBytes({ share: 0.05, least: 16 * MIB, most: 32 * MIB })
+const SHARE_BYTES_MAX = 16 * MIB
 
 export function holderOf({ teamId, auth, imap }: Pick<RemoteAccount, 'teamId' | 'auth' | 'imap'>): Holder {
   return { teamId, server: imap?.host ?? auth }

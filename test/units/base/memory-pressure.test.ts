@@ -24,8 +24,25 @@ test('a thread collects while the process is near its memory, and only if it has
   assert.equal(pass(300, 90), 1)
   assert.deepEqual([pass(300, 90), pass(300, 90), pass(300, 90), pass(300, 90)], [1, 1, 1, 1], 'it pauses')
   assert.equal(pass(300, 90), 2)
-  assert.deepEqual([1, 2, 3, 4, 5, 6].map(() => pass(400, 37)).at(-1), 2, 'there is nothing to give back')
-  assert.equal(pass(400, 38), 3)
+  assert.deepEqual([1, 2, 3, 4, 5, 6].map(() => pass(380, 37)).at(-1), 2, 'there is nothing to give back')
+  assert.equal(pass(380, 38), 3)
+  assert.deepEqual([pass(390, 90), pass(390, 90), pass(390, 90)], [3, 3, 3], 'it pauses below three quarters')
+})
+
+test('a thread of a process that has hardly any memory left collects at each look', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let thread = 0
+  let collections = 0
+  const collect = () => {
+    collections++
+    thread = 30 * MIB
+  }
+  collectUnderPressure({ usage: () => ({ process: 400 * MIB, thread }), memory: 512 * MIB, collect })
+  for (let look = 0; look < 3; look++) {
+    thread = 90 * MIB
+    t.mock.timers.tick(2000)
+  }
+  assert.equal(collections, 3)
 })
 
 test('a process that was started without a collector is left alone', (t) => {

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLog } from '../../../src/base/log.ts'
+import { MemoryShares } from '../../../src/base/memory-shares.ts'
 import { Vault } from '../../../src/base/secrets.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Context } from '../../../src/context.ts'
@@ -118,7 +119,20 @@ export async function openHttpFixture(
   // Without HTTPS no certificate is looked at.
   const certificate = { onChange: () => {} }
   const notifier = { listen: () => () => {} }
-  const app = { config, clock, log, db, vault, directory, people, store, certificate, notifier } as unknown as Context
+  const memory = new MemoryShares(clock)
+  const app = {
+    config,
+    clock,
+    log,
+    memory,
+    db,
+    vault,
+    directory,
+    people,
+    store,
+    certificate,
+    notifier,
+  } as unknown as Context
   let http: HttpService
   try {
     http = openHttp(app, routes, { checkReplies: options.checkReplies ?? true })

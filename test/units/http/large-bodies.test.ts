@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { Type } from 'typebox'
 import { systemClock } from '../../../src/base/clock.ts'
+import { MemoryShares } from '../../../src/base/memory-shares.ts'
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../../src/http/json.ts'
 import { LARGE_BYTES_AT_ONCE, LARGEST_BYTES, LargeBodies } from '../../../src/http/large-bodies.ts'
 import { REQUEST_TIMEOUT_MS } from '../../../src/http/listener.ts'
@@ -124,7 +125,7 @@ describe('a large body', () => {
 
 describe('room for large bodies', () => {
   test('is given in the order it was asked for, and comes back', async () => {
-    const bodies = new LargeBodies(systemClock, LARGEST_BYTES)
+    const bodies = new LargeBodies(systemClock, new MemoryShares(systemClock), LARGEST_BYTES)
     const all = await bodies.reserve(LARGEST_BYTES, 'first')
     const order: string[] = []
     const second = bodies.reserve(BODY_LIMIT, 'second').then((release) => {
@@ -139,7 +140,7 @@ describe('room for large bodies', () => {
   })
 
   test('is shared: bodies of one owner that come slowly leave some to others', async () => {
-    const bodies = new LargeBodies(systemClock, 1.5 * LARGEST_BYTES)
+    const bodies = new LargeBodies(systemClock, new MemoryShares(systemClock), 1.5 * LARGEST_BYTES)
     const release = await bodies.reserve(LARGEST_BYTES, 'slow')
     const waiting = bodies.reserve(2 * BODY_LIMIT, 'slow')
     const other = await bodies.reserve(LARGEST_BYTES / 2, 'other')
@@ -151,7 +152,7 @@ describe('room for large bodies', () => {
 
   test('is waited for no longer than a request may take', async () => {
     const clock = new ManualClock()
-    const bodies = new LargeBodies(clock, LARGEST_BYTES)
+    const bodies = new LargeBodies(clock, new MemoryShares(clock), LARGEST_BYTES)
     const release = await bodies.reserve(LARGEST_BYTES, 'first')
     const refused = assert.rejects(bodies.reserve(2 * BODY_LIMIT, 'second'), { code: 'service_unavailable' })
     clock.advance(REQUEST_TIMEOUT_MS / 2)

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '../../../src/base/clock.ts'
+import { MemoryShares } from '../../../src/base/memory-shares.ts'
 import type { Email } from '../../../src/outbound/model/records.ts'
 import { DeliveryLimits } from '../../../src/outbound/runner/concurrency.ts'
 import { SignedContent } from '../../../src/outbound/runner/content.ts'
@@ -19,7 +21,11 @@ function opener() {
       return Buffer.from('Subject: x\r\n\r\n')
     },
   }
-  const deps = { store: { blobs }, signer: { sign: async (_: unknown, bytes: Uint8Array) => bytes } }
+  const deps = {
+    store: { blobs },
+    signer: { sign: async (_: unknown, bytes: Uint8Array) => bytes },
+    memory: new MemoryShares(systemClock),
+  }
   const open = (teamId: string, sizeBytes: number) =>
     new SignedContent(deps as never, limits, { teamId, sizeBytes, hash: new Uint8Array(32) } as Email)
   return { open, state }

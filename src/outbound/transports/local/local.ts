@@ -1,9 +1,11 @@
 // Delivery to mailboxes of this appliance: stores messages like those received over SMTP, but without a connection.
 
+import { freeBytes } from '../../../base/free-bytes.ts'
 import type { Tx } from '../../../db/db.ts'
 import { evaluateMessage } from '../../../directory/domains/filter-policy.ts'
 import type { FilterDecision } from '../../../directory/domains/filters.ts'
 import { recordReceived } from '../../../events/received.ts'
+import { bytesOf } from '../../../mime/chunks.ts'
 import { rejectionOf, type SieveOutcome } from '../../../sieve/outcome.ts'
 import { LEAST_SPAM } from '../../../sieve/spam-level.ts'
 import {
@@ -26,7 +28,7 @@ import { findRecipient, type LocalRecipient, type LocalRefusal, refusals } from 
 /** Number of Received fields above which a message counts as looping; RFC 5321 §6.3 requires at least 100. */
 export const RECEIVED_MAX = 100
 
-type Deps = Pick<OutboundDeps, 'db' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'> & {
+type Deps = Pick<OutboundDeps, 'db' | 'memory' | 'clock' | 'log' | 'config' | 'directory' | 'store' | 'outbox'> & {
   vacationReplies: Pick<VacationReplies, 'note'>
   notifications: Pick<NotificationMessages, 'note'>
   receive: Pick<ReceivedDelivery, 'deliver'>
@@ -46,7 +48,9 @@ class Local implements LocalTransport {
 
   async hand(handover: LocalHandover): Promise<Answered & { isRecorded: boolean }> {
     try {
-      return { ...(await this.#deliver(handover)), isRecorded: true }
+      const { bytes, from } = handover
+      const answered = await this.#deps.memory.during(bytes.length, from, () => this.#deliver(handover))
+      return { ...answered, isRecorded: true }
     } catch (error) {
       const { emailId, recipients } = handover
       this.#deps.log.error(
@@ -65,11 +69,22 @@ class Local implements LocalTransport {
 
   async close(): Promise<void> {}
 
-  /** Stores the copies and the outcomes of the deliveries in one unit of work. */
   async #deliver(handover: LocalHandover): Promise<Answered> {
     const recipients: LocalRecipient[] = []
     for (const rcptTo of handover.recipients) recipients.push(await findRecipient(this.#deps, rcptTo))
     const message = await this.#inspect(handover, recipients)
+    return this.#store(handover, recipients, message).finally(() => {
+      const { inspection } = message
+      freeBytes(bytesOf(inspection, ...(inspection.edited ?? [])), [handover.bytes])
+    })
+  }
+
+  /** Stores the copies and the outcomes of the deliveries in one unit of work. */
+  async #store(
+    handover: LocalHandover,
+    recipients: readonly LocalRecipient[],
+    message: IncomingMessage,
+  ): Promise<Answered> {
     const all: RecipientResult[] = []
     for (const [index, recipient] of recipients.entries()) {
       all.push(await this.#evaluate(recipient, message, message.inspection.scriptOutcomes[index] ?? null))
