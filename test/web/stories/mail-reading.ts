@@ -187,18 +187,13 @@ export const mailReadingStories: readonly Story[] = [
     },
   },
   {
-    name: 'a person archives all conversations of a search at once, reloads the page, and undoes it',
+    name: 'a person archives all conversations of a folder at once, reloads the page, and undoes it',
     async run(web) {
       const world = await makeMailWorld(web, 'olga')
       await fillInbox(world, 130)
       const tab = await web.open(world.person)
       const { page } = tab
       await tab.goTo(world.path)
-      await page.getByText('130 conversations').waitFor()
-      await page.keyboard.press('/')
-      await page.keyboard.type('from:tidewater')
-      await page.getByText('17 conversations').waitFor()
-      await page.keyboard.press('Escape')
       await page.getByText('130 conversations').waitFor()
       await row(page, 'Rope for a 38-foot ketch').locator('.thread-person').click()
       await row(page, 'Mooring fees for May').click({ modifiers: ['Shift'] })
