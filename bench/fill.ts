@@ -87,6 +87,8 @@ async function deliver(appliance: Context, mailbox: Mailbox, index: number, mess
   const target = {
     mailboxId: mailbox.id,
     rcptTo: mailbox.email,
+    reached: mailbox.email,
+    patternOf: null,
     email: mailbox.email,
     quotaBytes: mailbox.quotaBytes,
     junk: false,

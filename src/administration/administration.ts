@@ -1,5 +1,6 @@
 // Administration: what the administrators of a team do to its mailboxes and domains, where it changes more than the directory.
 
+import { AddressingAdministration, type AddressingDeps } from './addressing.ts'
 import { type DomainDeps, DomainVerification } from './domains.ts'
 import { ForwardAdministration, type ForwardDeps } from './forwards.ts'
 import { MailboxAdministration, type MailboxDeps } from './mailboxes.ts'
@@ -13,6 +14,8 @@ export interface Administration {
   forwards: ForwardAdministration
   /** Attaches, changes and ends outside accounts. */
   outsideAccounts: OutsideAccounts
+  /** The address rules of domains. */
+  addressing: AddressingAdministration
   /** Verifies domains. */
   domains: DomainVerification
   /** The MTA-STS policies of domains. */
@@ -20,13 +23,14 @@ export interface Administration {
 }
 
 export function openAdministration(
-  deps: MailboxDeps & DomainDeps & ForwardDeps & OutsideAccountDeps & MtaStsDeps,
+  deps: MailboxDeps & AddressingDeps & DomainDeps & ForwardDeps & OutsideAccountDeps & MtaStsDeps,
 ): Administration {
   const mailboxes = new MailboxAdministration(deps)
   return {
     mailboxes,
     outsideAccounts: new OutsideAccounts(deps, mailboxes),
     forwards: new ForwardAdministration(deps),
+    addressing: new AddressingAdministration(deps),
     domains: new DomainVerification(deps),
     mtaSts: new MtaStsAdministration(deps),
   }

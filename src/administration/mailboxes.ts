@@ -16,6 +16,7 @@ import type { Purge } from '../store/mailbox/purge.ts'
 import type { Quotas } from '../store/mailbox/quotas.ts'
 import type { Store } from '../store/store.ts'
 import type { Sync } from '../sync/sync.ts'
+import { removeForeignIdentities } from './addressing.ts'
 
 export interface MailboxDeps {
   db: Db
@@ -141,7 +142,7 @@ export class MailboxAdministration {
         store.sending.identities.readdressIn(tx, account, before.email, mailbox.email)
       }
       // Aliases that another mailbox has now are lost.
-      if (restored.lostAliases.length > 0) this.#removeIdentities(tx, mailbox)
+      if (restored.lostAliases.length > 0) removeForeignIdentities(this.#deps, tx, mailbox)
       people.welcomeMailbox(tx, mailbox)
       return restored
     })
@@ -190,18 +191,10 @@ export class MailboxAdministration {
     const { db, directory, agents } = this.#deps
     await db.write((tx) => {
       const { mailbox } = directory.aliases.removeIn(tx, teamId, mailboxId, id)
-      this.#removeIdentities(tx, mailbox)
+      removeForeignIdentities(this.#deps, tx, mailbox)
       // A sign-in link may have been mailed to this address, which another mailbox can get now.
       agents.endSignInsThrough(tx, mailboxId)
     })
-  }
-
-  /** Removes the identities of addresses that a mailbox no longer has. */
-  #removeIdentities(tx: Tx, mailbox: Mailbox): void {
-    const { directory, store } = this.#deps
-    const account = store.accounts.byMailbox(mailbox.id, tx)
-    if (account === undefined) return
-    store.sending.identities.removeAddressesIn(tx, account, directory.aliases.ownAddresses(tx, mailbox))
   }
 
   #createIn(tx: Tx, teamId: string, input: MailboxInput): Mailbox {

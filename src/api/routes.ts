@@ -29,6 +29,7 @@ import { readRemoteAccount } from './mailbox/settings/remote-account.ts'
 import { vacation } from './mailbox/settings/vacation.ts'
 import { threads } from './mailbox/threads/threads.ts'
 import { undo } from './mailbox/threads/undo.ts'
+import { addressing } from './management/addressing.ts'
 import { apiKeys } from './management/api-keys.ts'
 import { appPasswords, mailboxAppPasswords } from './management/app-passwords.ts'
 import { audit } from './management/audit.ts'
@@ -95,6 +96,7 @@ const management = [
   ...domains,
   ...domainFilters,
   ...domainKeys,
+  ...addressing,
   ...mtaSts,
   ...dmarc,
   ...mailboxes,

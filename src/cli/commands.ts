@@ -23,6 +23,7 @@ import { clockAccept } from './commands/clock-accept.ts'
 import { groupCreate, groupDelete, groupList, groupShow, groupUpdate } from './commands/delivery-groups.ts'
 import { doctor } from './commands/doctor.ts'
 import { domainAdd } from './commands/domain-add.ts'
+import { domainAddresses, domainSetAddresses } from './commands/domain-addresses.ts'
 import { domainMtaSts } from './commands/domain-mta-sts.ts'
 import { domainOwn } from './commands/domain-own.ts'
 import { domainReports } from './commands/domain-reports.ts'
@@ -137,6 +138,7 @@ export const GROUPS: readonly CommandGroup[] = [
     title: 'Domains and mailboxes',
     commands: [
       ...[domainList, domainShow, domainAdd, domainVerify, domainOwn, domainRotateKey, domainMtaSts, domainReports],
+      ...[domainAddresses, domainSetAddresses],
       ...[mailboxList, mailboxCreate, mailboxKey, mailboxAlias, mailboxAliases, mailboxRemoveAlias],
       ...[appPasswordList, appPasswordCreate, appPasswordRevoke, mailboxSettings, mailboxSignIns],
       ...[forwardList, forwardAdd, forwardRemove],

@@ -12,11 +12,14 @@ import { Keys } from './keys/keys.ts'
 import { OperatorKeys } from './keys/operator-keys.ts'
 import { SignIns } from './keys/sign-ins.ts'
 import { Teams } from './keys/teams.ts'
+import { Addressing, dropPatternsOf } from './mailboxes/addressing.ts'
 import { Aliases } from './mailboxes/aliases.ts'
 import { AppPasswords } from './mailboxes/app-passwords.ts'
 import { Forwards } from './mailboxes/forwards.ts'
 import { Mailboxes } from './mailboxes/mailboxes.ts'
 import { DeletedMailboxes } from './mailboxes/mailboxes-deleted.ts'
+import { dropPatternAddressesOf, PatternAddresses } from './mailboxes/pattern-addresses.ts'
+import { dropRetiredOf, RetiredAddresses } from './mailboxes/retired-addresses.ts'
 import { SieveScripts } from './mailboxes/sieve-scripts.ts'
 import { Limits } from './names/limits.ts'
 import { Replays } from './names/replays.ts'
@@ -37,6 +40,12 @@ export interface Directory {
   deletedMailboxes: DeletedMailboxes
   /** Additional addresses of mailboxes. */
   aliases: Aliases
+  /** Separators and patterns of domains. */
+  addressing: Addressing
+  /** Addresses that ended, which no pattern matches. */
+  retired: RetiredAddresses
+  /** Addresses at which messages arrived by a pattern. */
+  patternAddresses: PatternAddresses
   /** Addresses that mailboxes and aliases forward to. */
   forwards: Forwards
   filters: Filters
@@ -70,7 +79,21 @@ export function openDirectory(deps: DirectoryDeps): Directory {
     dkimKeys,
     inUse: (tx, domainId) => mailboxes.anyAt(tx, domainId) || aliases.anyAt(tx, domainId),
     hasAddress: (reader, mailboxId, domainId, email) => mailboxes.hasAddress(reader, mailboxId, domainId, email),
+    dropAddressing(tx, domainId) {
+      dropPatternsOf(tx, domainId)
+      dropRetiredOf(tx, domainId)
+      dropPatternAddressesOf(tx, domainId)
+    },
   })
+  const addressing = new Addressing({
+    ...{ ...deps, domains },
+    mayLeadTo(reader, teamId, id) {
+      const mailbox = mailboxes.getIn(reader, teamId, id)
+      return mailbox !== undefined && mailbox.status !== 'deleted' && mailbox.domainId !== null && !mailbox.isAgent
+    },
+  })
+  const retired = new RetiredAddresses(deps)
+  const patternAddresses = new PatternAddresses(deps)
   const sieveScripts = new SieveScripts({ ...deps, setScript: (tx, id, key) => mailboxes.setScript(tx, id, key) })
   const appPasswords = new AppPasswords({
     ...deps,
@@ -78,26 +101,27 @@ export function openDirectory(deps: DirectoryDeps): Directory {
   })
   const signIns = new SignIns(deps)
   const mailboxes: Mailboxes = new Mailboxes({
-    ...{ ...deps, domains, keys, appPasswords, signIns, filters, sieveScripts },
+    ...{ ...deps, domains, addressing, retired, keys, appPasswords, signIns, filters, sieveScripts },
   })
-  const aliases = new Aliases({ ...deps, mailboxes })
-  const replays = new Replays(deps.db, deps.clock)
-  const operatorKeys = new OperatorKeys(deps.db, deps.clock)
+  const aliases = new Aliases({ ...deps, mailboxes, domains, addressing, retired, patternAddresses })
   return {
     teams,
     keys,
     appPasswords,
     signIns,
-    operatorKeys,
+    operatorKeys: new OperatorKeys(deps.db, deps.clock),
     domains,
     dkimKeys,
     mailboxes,
     deletedMailboxes: new DeletedMailboxes({ ...deps, mailboxes }),
     aliases,
+    addressing,
+    retired,
+    patternAddresses,
     forwards: new Forwards(deps),
     filters,
     sieveScripts,
-    replays,
+    replays: new Replays(deps.db, deps.clock),
     requests: new RequestLog(deps),
     limits: new Limits(deps.db),
   }

@@ -103,7 +103,7 @@ function storedSpam({ score, probability, parts }: SpamScore, isSpam: boolean): 
 }
 
 function target(
-  { mailbox, rcptTo }: AcceptedRecipient,
+  { mailbox, rcptTo, reached, patternOf }: AcceptedRecipient,
   { verdict }: Inspection,
   { junk, spam }: SpamVerdict,
 ): DeliveryTarget {
@@ -113,6 +113,8 @@ function target(
   return {
     mailboxId: mailbox.id,
     rcptTo,
+    reached,
+    patternOf,
     email: mailbox.email,
     quotaBytes: mailbox.quotaBytes,
     junk,

@@ -132,8 +132,11 @@ export class Receiver {
       this.#deps
     const reports = new ReportAddresses({ config, vault, emails })
     const fullSince = writer.fullSince.bind(writer)
+    const admitByPattern = writer.admitByPattern.bind(writer)
     const { accounts } = store
-    const recipients = new Recipients({ directory, accounts, fullSince, clock, splitRecipients, reports })
+    const recipients = new Recipients({
+      ...{ directory, accounts, fullSince, admitByPattern, clock, splitRecipients, reports },
+    })
     const blocklists = new Blocklists(this.#deps)
     const daemons = new FilterDaemons(this.#deps)
     const receiver = new MessageReceiver({ ...this.#deps, spool: this.#spool, recipients, blocklists, daemons })
@@ -142,7 +145,9 @@ export class Receiver {
       lookupName: (address) => findRemoteName(address, resolver),
       evaluateRecipient: async (path, { sender, recipients: accepted, report }, peer) => {
         try {
-          const verdict = await recipients.evaluate(path, { sender, recipients: accepted, report })
+          const verdict = await recipients.evaluate(path, {
+            ...{ sender, recipients: accepted, report, source: peer.address },
+          })
           if (!isRejected(verdict)) return verdict
           // Address harvesting probes domains as well as local parts.
           if (verdict.refusal === refusals.unknown || verdict.refusal === refusals.foreign)

@@ -1,11 +1,15 @@
 // Resolves a recipient address at RCPT: the mailbox behind it, a report address, or the reason to reject it.
 
+import { isIPv4 } from 'node:net'
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS } from '../base/durations.ts'
 import type { Directory } from '../directory/directory.ts'
 import { evaluateEnvelope, type FilterPolicy, policyKey, policyOf } from '../directory/domains/filter-policy.ts'
 import type { FilterDecision } from '../directory/domains/filters.ts'
 import type { Mailbox } from '../directory/mailboxes/mailboxes.ts'
+import { NEW_PER_TRANSACTION } from '../directory/mailboxes/pattern-addresses.ts'
+import { type Reach, reachOf } from '../directory/mailboxes/receiver.ts'
+import { sourceOf } from '../net/connections.ts'
 import type { Email } from '../outbound/model/records.ts'
 import type { EnvelopeSender, RecipientPath } from '../smtp/envelope.ts'
 import { MAX_MESSAGE_BYTES } from '../smtp/limits.ts'
@@ -20,7 +24,7 @@ export const FULL_DEFER_MS = 5 * DAY_MS
 const TRACE_BYTES = 4096
 
 /** A recipient that was accepted. */
-export interface AcceptedRecipient {
+export interface AcceptedRecipient extends Reach {
   rcptTo: string
   mailbox: Mailbox
   teamId: string
@@ -54,6 +58,8 @@ export interface PendingTransaction {
   sender: EnvelopeSender
   recipients: readonly AcceptedRecipient[]
   report: ReportRecipient | null
+  /** The address of the client. */
+  source: string
 }
 
 interface Deps {
@@ -61,6 +67,8 @@ interface Deps {
   accounts: Pick<Accounts, 'byMailbox'>
   /** See `Accounts.fullSince`, which writes. */
   fullSince(mailboxId: string, quotaBytes: number, sizeBytes: number): Promise<number | null>
+  /** See `PatternAddresses.admit`, which counts. */
+  admitByPattern(domainId: string, email: string, source: string): Promise<boolean>
   clock: Clock
   splitRecipients: Pick<SplitRecipients, 'has'>
   reports: ReportAddresses
@@ -70,6 +78,7 @@ export class Recipients {
   readonly #directory: Deps['directory']
   readonly #accounts: Deps['accounts']
   readonly #fullSince: Deps['fullSince']
+  readonly #admitByPattern: Deps['admitByPattern']
   readonly #clock: Clock
   readonly #splitRecipients: Deps['splitRecipients']
   readonly #reports: ReportAddresses
@@ -78,6 +87,7 @@ export class Recipients {
     this.#directory = deps.directory
     this.#accounts = deps.accounts
     this.#fullSince = deps.fullSince
+    this.#admitByPattern = deps.admitByPattern
     this.#clock = deps.clock
     this.#splitRecipients = deps.splitRecipients
     this.#reports = deps.reports
@@ -124,11 +134,21 @@ export class Recipients {
     if (denied) return reject(refusals.filtered, mailbox, denied)
     const full = await this.checkQuota(mailbox, transaction.sender.declaredBytes ?? 0)
     if (full) return reject(full, mailbox)
+    const reach = reachOf(lookup)
+    const isFew = reach.patternOf === null || (await this.#mayBringNew(reach.patternOf, reach.reached, transaction))
+    if (!isFew) return reject(refusals.manyNew, mailbox)
     const batchKey = this.#batchKey(mailbox, policy, transaction.sender)
     const first = transaction.recipients[0]
     const isApart = transaction.report !== null || (first && first.batchKey !== batchKey)
     if (isApart) return reject(refusals.separately, mailbox)
-    return { rcptTo: path.address, mailbox, teamId: mailbox.teamId, domain: lookup.domain.name, policy, batchKey }
+    const { teamId } = mailbox
+    return { rcptTo: path.address, ...reach, mailbox, teamId, domain: lookup.domain.name, policy, batchKey }
+  }
+
+  /** Guesses must not fill the mailbox that a pattern leads to. */
+  async #mayBringNew(domainId: string, email: string, { recipients, source }: PendingTransaction): Promise<boolean> {
+    const others = recipients.filter(({ patternOf }) => patternOf !== null).length
+    return others < NEW_PER_TRANSACTION && (await this.#admitByPattern(domainId, email, networkOf(source)))
   }
 
   async #evaluateReport(
@@ -185,6 +205,11 @@ export class Recipients {
     const account = this.#accounts.byMailbox(mailbox.id)
     return account !== undefined && account.usedBytes + MAX_MESSAGE_BYTES + TRACE_BYTES > mailbox.quotaBytes
   }
+}
+
+/** The /24 of an IPv4 address, the /64 of an IPv6 address: one client has all of its addresses. */
+function networkOf(address: string): string {
+  return isIPv4(address) ? `${address.slice(0, address.lastIndexOf('.'))}.0/24` : sourceOf(address)
 }
 
 export function isRejected(

@@ -39,6 +39,7 @@ export const refusals = {
   ),
   separately: refusal('rate_limited', 452, '4.5.3', 'Send to this recipient separately'),
   manyRecipients: refusal('rate_limited', 452, '4.5.3', 'Too many recipients'),
+  manyNew: refusal('rate_limited', 451, '4.7.1', 'Too many addresses that were never seen before, try again later'),
   busy: refusal('rate_limited', 451, '4.3.2', 'Too many messages at once, try again in a moment'),
   noMemory: refusal('rate_limited', 452, '4.3.1', 'Too many large messages at once, try again in some minutes'),
   bareCr: refusal('bad_bytes', 550, '5.6.11', 'A carriage return without a line feed is not allowed'),

@@ -18,6 +18,7 @@ export type ReceiveWriter = Pick<
   | 'noteDropped'
   | 'noteLineError'
   | 'fullSince'
+  | 'admitByPattern'
   | 'reserve'
   | 'release'
   | 'inspect'
@@ -51,6 +52,7 @@ const CALLS: { readonly [N in keyof ReceiveWriter]: CallForm<ReceiveWriter[N]> }
   noteDropped: { sends: (message, refusal) => [withoutContent(message), refusal] },
   noteLineError: { isPosted: true },
   fullSince: {},
+  admitByPattern: {},
   reserve: {},
   release: { isPosted: true },
   inspect: { movesBack: ({ chunks }) => buffersOf(chunks) },

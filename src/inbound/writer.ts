@@ -81,6 +81,11 @@ export class InboundWriter {
     return this.#app.store.accounts.fullSince(mailboxId, quotaBytes, sizeBytes)
   }
 
+  /** See `PatternAddresses.admit`. */
+  admitByPattern(domainId: string, email: string, source: string): Promise<boolean> {
+    return Promise.resolve(this.#app.directory.patternAddresses.admit(domainId, email, source))
+  }
+
   /** See `Inspector.inspect`: in a thread of its own. */
   inspect(source: MessageSource, request: InspectionRequest): Promise<Inspection> {
     return this.#app.inspector.inspect(source, request)

@@ -54,10 +54,20 @@ async function following(route: Route, key: string, query: { name: string; id: s
   return 'type' in (route.query?.properties ?? {}) ? `&type=${type}${since}` : since
 }
 
+/** What a query must have, with its example. */
+function requiredOf({ query }: Route): string {
+  const members = (query?.required ?? []).flatMap((name): [string, string][] => {
+    const { examples, default: fallback } = query!.properties[name] as { examples?: unknown[]; default?: unknown }
+    return fallback === undefined ? [[name, String(examples?.[0])]] : []
+  })
+  return new URLSearchParams(members).toString()
+}
+
 async function call(route: Route, key: string, path: Ids, query?: { name: string; id: string }): Promise<Reply> {
   const body = route.body && sample(route.body)
-  const asked = query ? `?${query.name}=${query.id}${await following(route, key, query)}` : ''
-  return appliance.call(route.method, baseOf(appliance, route) + pathOf(route, path) + asked, key, body)
+  const asked = query ? `${query.name}=${query.id}${await following(route, key, query)}` : requiredOf(route)
+  const url = baseOf(appliance, route) + pathOf(route, path)
+  return appliance.call(route.method, asked === '' ? url : `${url}?${asked}`, key, body)
 }
 
 /** The same answer in everything but its request id. */

@@ -133,7 +133,15 @@ export class ModelMailbox {
     } as unknown as Inspection
     const none = 'none' as const
     const target = {
-      ...{ mailboxId: this.mailboxId, rcptTo: ME, email: ME, quotaBytes: 1e9, junk: random.chance(0.15) },
+      ...{
+        mailboxId: this.mailboxId,
+        rcptTo: ME,
+        reached: ME,
+        patternOf: null,
+        email: ME,
+        quotaBytes: 1e9,
+        junk: random.chance(0.15),
+      },
       authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
       spam: { score: 0, isSpam: false, reasons: [] },
       scriptOutcome: random.chance(0.4) ? this.#sieveOutcome() : null,

@@ -69,6 +69,7 @@ import { spamFeatureSets } from './0066-spam-feature-sets.ts'
 import { undoRecords } from './0067-undo-records.ts'
 import { mtaStsModes } from './0068-mta-sts-modes.ts'
 import { dmarcReports } from './0069-dmarc-reports.ts'
+import { addressing } from './0070-addressing.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -144,5 +145,6 @@ export const mailMigrations = [
   undoRecords,
   mtaStsModes,
   dmarcReports,
+  addressing,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

@@ -41,6 +41,8 @@ export interface ReceivingDomain {
   id: string
   teamId: string
   name: string
+  /** Characters that begin a sub-address. */
+  separators: string
   /** Since when the team is suspended, null while it is active. */
   teamSuspendedAt: number | null
 }
@@ -71,6 +73,7 @@ export function receivingOf(row: Row): ReceivingDomain {
     id: row.id as string,
     teamId: row.team_id as string,
     name: row.name as string,
+    separators: row.separators as string,
     teamSuspendedAt: row.suspended_at as number | null,
   }
 }

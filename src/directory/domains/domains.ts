@@ -47,6 +47,8 @@ interface DomainDeps {
   newDkimPair: NewDkimPair
   /** Whether mailboxes that are not deleted have addresses at a domain. */
   inUse(tx: Tx, domainId: string): boolean
+  /** Forgets patterns, retired addresses and those that patterns matched. */
+  dropAddressing(tx: Tx, domainId: string): void
   /** Whether a mailbox, unless deleted, has that address at a domain; a `+tag` is ignored. */
   hasAddress(reader: Reader, mailboxId: string, domainId: string, email: string): boolean
 }
@@ -295,9 +297,19 @@ export class Domains {
     return this.#receiving('id = ? AND receives = 1', id)
   }
 
+  /** The characters that begin sub-addresses at a domain of a team. */
+  separators(reader: Reader, teamId: string, id: string): string | undefined {
+    const sql = 'SELECT separators FROM domains WHERE id = ? AND team_id = ?'
+    return reader.get<{ separators: string }>(sql, [id, teamId])?.separators
+  }
+
+  setSeparatorsIn(tx: Tx, id: string, separators: string): void {
+    tx.run('UPDATE domains SET separators = ? WHERE id = ?', [separators, id])
+  }
+
   /** @throws ProductError not_found, conflict while mailboxes that are not deleted have addresses at the domain */
   async delete(teamId: string, id: string, check?: Check): Promise<void> {
-    const { db, filters, dkimKeys, inUse } = this.#deps
+    const { db, filters, dkimKeys, inUse, dropAddressing } = this.#deps
     await db.write((tx) => {
       const row = this.#row(tx, teamId, id)
       if (row === undefined) throw notFound('domain')
@@ -305,6 +317,7 @@ export class Domains {
       if (inUse(tx, id)) throw conflict('The domain still has mailboxes or aliases. Delete them first.')
       filters.drop(tx, id)
       dkimKeys.drop(tx, id)
+      dropAddressing(tx, id)
       tx.run('DELETE FROM domains WHERE id = ?', [id])
     })
   }
@@ -315,7 +328,7 @@ export class Domains {
 
   #receiving(condition: string, value: string): ReceivingDomain | undefined {
     const row = this.#deps.db.read.get(
-      `SELECT id, team_id, name, ${teamSuspendedAt('domains.team_id')} AS suspended_at FROM domains WHERE ${condition}`,
+      `SELECT id, team_id, name, separators, ${teamSuspendedAt('domains.team_id')} AS suspended_at FROM domains WHERE ${condition}`,
       [value],
     )
     return row && receivingOf(row)

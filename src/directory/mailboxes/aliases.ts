@@ -6,10 +6,14 @@ import { newId } from '../../base/ids.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
 import { parseMailbox } from '../../mime/address.ts'
-import { untagged } from '../../mime/local-part.ts'
+import { basesOf, SEPARATOR_DEFAULT } from '../../mime/local-patterns.ts'
 import type { OwnAddresses } from '../../mime/own-addresses.ts'
+import type { Domains } from '../domains/domains.ts'
+import { type Addressing, patternsTo } from './addressing.ts'
 import { dropForwardsOfAlias } from './forwards.ts'
 import type { Mailbox } from './mailbox-record.ts'
+import type { PatternAddresses } from './pattern-addresses.ts'
+import type { RetiredAddresses } from './retired-addresses.ts'
 
 export interface Alias {
   id: string
@@ -35,13 +39,18 @@ interface AliasRow {
 /** What aliases need of mailboxes; `Mailboxes` itself imports this file. */
 interface AliasOwners {
   getIn(reader: Reader, teamId: string, id: string): Mailbox | undefined
-  freeAddress(tx: Tx, teamId: string, written: string): { email: string; domainId: string }
+  takeAddress(tx: Tx, teamId: string, written: string): { email: string; domainId: string }
+  reachedAt(domainId: string, email: string): Mailbox | undefined
 }
 
 interface Deps {
   db: Db
   clock: Clock
   mailboxes: AliasOwners
+  domains: Pick<Domains, 'byName' | 'receivingById'>
+  addressing: Pick<Addressing, 'leadsTo'>
+  retired: Pick<RetiredAddresses, 'addIn' | 'has'>
+  patternAddresses: Pick<PatternAddresses, 'has'>
 }
 
 export class Aliases {
@@ -79,7 +88,7 @@ export class Aliases {
     if (mailbox.status === 'deleted') throw conflict('The mailbox is deleted.')
     if (mailbox.domainId === null)
       throw conflict('The mailbox is an outside account: it has the addresses of that account.')
-    const address = mailboxes.freeAddress(tx, teamId, written)
+    const address = mailboxes.takeAddress(tx, teamId, written)
     const sql = 'SELECT count(*) AS count FROM aliases WHERE mailbox_id = ?'
     const { count } = tx.get<{ count: number }>(sql, [mailboxId])!
     if (count >= ALIASES_MAX) throw conflict(`The mailbox already has ${ALIASES_MAX} aliases. Remove one first.`)
@@ -98,10 +107,11 @@ export class Aliases {
   removeIn(tx: Tx, teamId: string, mailboxId: string, id: string): { mailbox: Mailbox; email: string } {
     const mailbox = this.#deps.mailboxes.getIn(tx, teamId, mailboxId)
     if (mailbox === undefined) throw notFound('mailbox')
-    const sql = 'DELETE FROM aliases WHERE id = ? AND mailbox_id = ? RETURNING email'
-    const removed = tx.get<{ email: string }>(sql, [id, mailboxId])
+    const sql = 'DELETE FROM aliases WHERE id = ? AND mailbox_id = ? RETURNING domain_id, email'
+    const removed = tx.get<{ domain_id: string; email: string }>(sql, [id, mailboxId])
     if (removed === undefined) throw notFound('alias')
     dropForwardsOfAlias(tx, mailboxId, removed.email)
+    this.#deps.retired.addIn(tx, removed.domain_id, removed.email)
     return { mailbox, email: removed.email }
   }
 
@@ -111,24 +121,54 @@ export class Aliases {
   }
 
   /**
-   * Addresses a mailbox writes as: its own and its aliases, each also with a `+tag` (docs/design/mailbox.md §8). An agent writes as its own
-   * address only (docs/design/agents.md §7).
+   * Addresses a mailbox writes as: its own and its aliases, each also with a tag (docs/design/mailbox.md §8), and those of patterns that lead to
+   * it. An agent writes as its own address only (docs/design/agents.md §7).
    */
   ownAddresses(reader: Reader, { id, email, isAgent }: Mailbox): OwnAddresses {
-    if (isAgent) return { addresses: [email], takesTags: false }
-    const rows = reader.all<{ email: string }>('SELECT email FROM aliases WHERE mailbox_id = ? ORDER BY n', [id])
-    return { addresses: [email, ...rows.map((row) => row.email)], takesTags: true }
+    if (isAgent) return { addresses: [email], takesTags: false, patterns: [] }
+    const addresses = [email, ...aliasesOf(reader, id).map((alias) => alias.email)]
+    const tagged = addresses.flatMap((address) => this.#tagPatterns(address))
+    const others = patternsTo(reader, id).map(
+      ({ pattern, domainId }) => `${pattern}@${this.#deps.domains.receivingById(domainId)?.name ?? ''}`,
+    )
+    return { addresses, takesTags: true, patterns: [...tagged, ...others] }
   }
 
-  /** Whether an address is among `ownAddresses`. */
+  /** Whether a mailbox writes as an address: it leads here, and what only a pattern leads here was used before. */
   mayWriteAs(reader: Reader, mailbox: Mailbox, email: string): boolean {
-    const written = email.toLowerCase()
-    if (written === mailbox.email) return true
-    if (mailbox.isAgent) return false
-    const plain = untagged(written)
-    if (plain === mailbox.email) return true
-    const sql = 'SELECT 1 AS found FROM aliases WHERE mailbox_id = ? AND email = ?'
-    return reader.get(sql, [mailbox.id, plain]) !== undefined
+    const reach = this.#reachOf(reader, mailbox, email.toLowerCase())
+    if (reach === null || reach === 'named') return reach !== null
+    return this.#deps.patternAddresses.has(reader, reach.domainId, email.toLowerCase())
+  }
+
+  /** The domain of an address that only a pattern leads to the mailbox; undefined where it has the address itself, or does not have it. */
+  byPattern(reader: Reader, mailbox: Mailbox, email: string): { domainId: string } | undefined {
+    const reach = this.#reachOf(reader, mailbox, email.toLowerCase())
+    return reach === null || reach === 'named' ? undefined : reach
+  }
+
+  /** As the address is resolved for receiving, whether or not the domain receives now. */
+  #reachOf(reader: Reader, mailbox: Mailbox, email: string): 'named' | { domainId: string } | null {
+    if (email === mailbox.email) return 'named'
+    if (mailbox.isAgent) return null
+    const { domains, mailboxes, addressing, retired } = this.#deps
+    const at = Math.max(email.lastIndexOf('@'), 0)
+    const [local, name] = [email.slice(0, at), email.slice(at + 1)]
+    const domain = domains.byName(name)
+    const names = [local, ...basesOf(local, domain?.separators ?? SEPARATOR_DEFAULT)].map((base) => `${base}@${name}`)
+    for (const base of names) {
+      if (base === mailbox.email || isAliasOf(reader, mailbox.id, base)) return 'named'
+      if (domain !== undefined && mailboxes.reachedAt(domain.id, base) !== undefined) return null
+    }
+    if (domain === undefined || addressing.leadsTo(domain.id, local) !== mailbox.id) return null
+    return names.some((base) => retired.has(domain.id, base)) ? null : { domainId: domain.id }
+  }
+
+  /** With separators other than `+`. */
+  #tagPatterns(address: string): string[] {
+    const at = address.lastIndexOf('@')
+    const separators = this.#deps.domains.byName(address.slice(at + 1))?.separators ?? SEPARATOR_DEFAULT
+    return [...separators.replace('+', '')].map((one) => `${address.slice(0, at)}${one}*${address.slice(at)}`)
   }
 }
 
@@ -140,6 +180,17 @@ function present(row: AliasRow): Alias {
     email: row.email,
     createdAt: row.created_at,
   }
+}
+
+/** The addresses of the aliases of a mailbox, lower-case, the oldest first. */
+export function aliasesOf(reader: Reader, mailboxId: string): { domainId: string; email: string }[] {
+  const sql = 'SELECT domain_id AS domainId, email FROM aliases WHERE mailbox_id = ? ORDER BY n'
+  return reader.all<{ domainId: string; email: string }>(sql, [mailboxId])
+}
+
+function isAliasOf(reader: Reader, mailboxId: string, email: string): boolean {
+  const sql = 'SELECT 1 AS found FROM aliases WHERE mailbox_id = ? AND email = ?'
+  return reader.get(sql, [mailboxId, email]) !== undefined
 }
 
 /** The id of the mailbox with an alias of exactly this lower-case address. */

@@ -8,8 +8,7 @@ import { sha256 } from '../../base/secrets.ts'
 import type { Db, Reader, SqlValue, Tx } from '../../db/db.ts'
 import { RowCache } from '../../db/row-cache.ts'
 import { bytes, flag, key, type RecordOf, table, text, time } from '../../db/table.ts'
-import { baseLocal, countedMailbox } from '../../mime/local-part.ts'
-import { domainName } from '../names/domain-name.ts'
+import { countedMailbox } from '../../mime/local-part.ts'
 import type { Mailbox } from './mailbox-record.ts'
 
 /**
@@ -111,9 +110,9 @@ export class Forwards {
   /**
    * To whom a message to an address of a mailbox is forwarded: by the mailbox, and by the alias it came to. A copy stays unless no
    * address wants one. One index read.
+   * @param alias the address that was reached, without its tag, lower-case
    */
-  settingFor(mailboxId: string, rcptTo: string): { to: string[]; keepsCopy: boolean } | undefined {
-    const alias = aliasOf(rcptTo)
+  settingFor(mailboxId: string, alias: string): { to: string[]; keepsCopy: boolean } | undefined {
     const rest = `WHERE mailbox_id = ? AND alias IN ('', ?) AND state = 'active' ORDER BY n`
     const { readWarm } = this.#deps.db
     const settings = this.#settings.get(`${mailboxId} ${alias}`, () => SETTING.all(readWarm, rest, [mailboxId, alias]))!
@@ -286,13 +285,6 @@ function remove(tx: Tx, id: string): void {
 function requireRoom(all: readonly Forward[]): void {
   if (all.filter(isLive).length < FORWARDS_MAX) return
   throw conflict(`The mailbox already forwards to ${FORWARDS_MAX} addresses. Remove one first.`)
-}
-
-/** The address an alias would have; tags do not matter (RFC 5233). */
-function aliasOf(rcptTo: string): string {
-  const at = Math.max(rcptTo.lastIndexOf('@'), 0)
-  const domain = rcptTo.slice(at + 1)
-  return `${baseLocal(rcptTo.slice(0, at))}@${domainName(domain) ?? domain}`
 }
 
 interface RequestWindow {

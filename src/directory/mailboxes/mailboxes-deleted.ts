@@ -17,7 +17,7 @@ interface Deps {
   db: Db
   clock: Clock
   config: Pick<Config, 'DELETED_MAILBOX_RETENTION_DAYS'>
-  mailboxes: Pick<Mailboxes, 'getIn' | 'freeAddress' | 'refuseTakenOutside'>
+  mailboxes: Pick<Mailboxes, 'getIn' | 'takeAddress' | 'refuseTakenOutside'>
 }
 
 export interface Restoration {
@@ -124,7 +124,7 @@ export class DeletedMailboxes {
 
   #addressOf(tx: Tx, { teamId, domainId, email }: Mailbox, other = email): Pick<Mailbox, 'email' | 'domainId'> {
     const { mailboxes } = this.#deps
-    if (domainId !== null) return mailboxes.freeAddress(tx, teamId, other)
+    if (domainId !== null) return mailboxes.takeAddress(tx, teamId, other)
     if (other !== email)
       throw conflict('The mailbox is an outside account: it keeps the address of that account.', 'email')
     mailboxes.refuseTakenOutside(tx, teamId, email)
@@ -133,7 +133,7 @@ export class DeletedMailboxes {
 
   #isFree(tx: Tx, teamId: string, email: string): boolean {
     try {
-      this.#deps.mailboxes.freeAddress(tx, teamId, email)
+      this.#deps.mailboxes.takeAddress(tx, teamId, email)
       return true
     } catch (error) {
       if (error instanceof ProductError) return false

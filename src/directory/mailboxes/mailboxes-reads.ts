@@ -12,6 +12,7 @@ import { untagged } from '../../mime/local-part.ts'
 import type { Domains } from '../domains/domains.ts'
 import { teamSuspendedAt } from '../keys/teams.ts'
 import { domainName } from '../names/domain-name.ts'
+import type { Addressing } from './addressing.ts'
 import { aliasAt } from './aliases.ts'
 import {
   MAILBOXES,
@@ -23,6 +24,7 @@ import {
   readMailboxes,
 } from './mailbox-record.ts'
 import { findReceiver, type ReceiverLookup } from './receiver.ts'
+import type { RetiredAddresses } from './retired-addresses.ts'
 
 export interface MailboxFilter {
   /** Active and suspended ones unless given. */
@@ -40,6 +42,8 @@ interface Deps {
   clock: Clock
   config: Config
   domains: Domains
+  addressing: Pick<Addressing, 'leadsTo'>
+  retired: Pick<RetiredAddresses, 'has'>
 }
 
 /** Mailboxes in memory. */
@@ -148,8 +152,9 @@ export class MailboxReads {
 
   /** The recipient mailbox of an address; see `findReceiver`. */
   receiver(localPart: string, domain: string | null): ReceiverLookup {
-    const { domains, config, clock } = this.#deps
-    return findReceiver({ mailboxes: this, domains, mailHosts: config.MAIL_HOSTS, now: clock.now() }, localPart, domain)
+    const { domains, addressing, retired, config, clock } = this.#deps
+    const own = { mailHosts: config.MAIL_HOSTS, now: clock.now() }
+    return findReceiver({ mailboxes: this, domains, addressing, retired, ...own }, localPart, domain)
   }
 
   /** The mailbox of exactly this lower-case address at a domain; never a deleted one. */

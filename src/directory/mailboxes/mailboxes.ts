@@ -12,7 +12,8 @@ import type { IssuedKey, KeyInput } from '../keys/key-record.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { SignIns } from '../keys/sign-ins.ts'
 import { domainName } from '../names/domain-name.ts'
-import { dropAliases, forgetAliases } from './aliases.ts'
+import { type Addressing, dropPatternsTo } from './addressing.ts'
+import { aliasesOf, dropAliases, forgetAliases } from './aliases.ts'
 import type { AppPasswords } from './app-passwords.ts'
 import { dropForwards, purgeForwardRequests } from './forwards.ts'
 import {
@@ -27,6 +28,7 @@ import {
 } from './mailbox-input.ts'
 import { insertMailbox, type Mailbox, updateMailbox } from './mailbox-record.ts'
 import { MailboxReads, refuseTaken } from './mailboxes-reads.ts'
+import { type RetiredAddresses, releaseRetired } from './retired-addresses.ts'
 import type { SieveScripts } from './sieve-scripts.ts'
 
 export type { Mailbox, MailboxStatus } from './mailbox-record.ts'
@@ -43,6 +45,8 @@ interface MailboxDeps {
   clock: Clock
   config: Config
   domains: Domains
+  addressing: Pick<Addressing, 'leadsTo'>
+  retired: RetiredAddresses
   keys: Keys
   appPasswords: Pick<AppPasswords, 'revokeOf' | 'purgeOf'>
   signIns: Pick<SignIns, 'purgeOf'>
@@ -194,6 +198,8 @@ export class Mailboxes extends MailboxReads {
       check?.(mailbox, tx)
       this.#deps.keys.revokeOf(tx, id)
       this.#deps.appPasswords.revokeOf(tx, id)
+      this.#retire(tx, mailbox)
+      dropPatternsTo(tx, id)
       dropAliases(tx, id)
       dropForwards(tx, id)
       return { ...mailbox, status: 'deleted', deletedAt: now }
@@ -201,10 +207,10 @@ export class Mailboxes extends MailboxReads {
   }
 
   /**
-   * Checks that a team may use an address for a new mailbox or alias.
+   * Checks that a team may use an address for a new mailbox or alias, and takes it: one that was retired is in use again.
    * @throws ProductError validation_error (also for a domain that is not the team's or not verified), conflict
    */
-  freeAddress(tx: Tx, teamId: string, written: string): { email: string; domainId: string } {
+  takeAddress(tx: Tx, teamId: string, written: string): { email: string; domainId: string } {
     const { email, domain: name } = checkAddress(written)
     const domain = this.#deps.domains.ofTeam(tx, teamId, name)
     if (domain === undefined) throw invalid('email', 'not_found', `The team has no domain ${name}. Add it first.`)
@@ -213,6 +219,7 @@ export class Mailboxes extends MailboxReads {
     }
     refuseTaken(tx, domain.id, email)
     this.#refuseOutside(tx, teamId, email)
+    releaseRetired(tx, domain.id, email)
     return { email, domainId: domain.id }
   }
 
@@ -223,7 +230,7 @@ export class Mailboxes extends MailboxReads {
    */
   createIn(tx: Tx, teamId: string, input: MailboxInput): Mailbox {
     const displayName = checkDisplayName(input.displayName ?? null)
-    const address = this.freeAddress(tx, teamId, input.email)
+    const address = this.takeAddress(tx, teamId, input.email)
     const now = this.#deps.clock.now()
     const mailbox: Mailbox = {
       ...INITIAL,
@@ -305,6 +312,12 @@ export class Mailboxes extends MailboxReads {
     if (this.outsideAt(email, tx).some((one) => one.teamId === teamId)) {
       throw conflict('The address is already in use by an outside account.', 'email')
     }
+  }
+
+  /** The domain of agents has no patterns, so that their ended addresses need not be remembered. */
+  #retire(tx: Tx, { id, domainId, email, isAgent }: Mailbox): void {
+    if (domainId === null || isAgent) return
+    for (const own of [{ domainId, email }, ...aliasesOf(tx, id)]) this.#deps.retired.addIn(tx, own.domainId, own.email)
   }
 
   #changeIn(tx: Tx, teamId: string, id: string, change: Change): Mailbox {

@@ -9,7 +9,7 @@ import { fileName } from '../file-name.ts'
 import { fieldText, type HeaderField, headerText, SINGLE_FIELDS } from '../headers.ts'
 import type { Address, Part } from '../message.ts'
 import { clean } from '../one-line.ts'
-import { isOwnAddress, namedAddresses, type OwnAddresses } from '../own-addresses.ts'
+import { isOwnAddress, mayBeOwn, namedAddresses, type OwnAddresses } from '../own-addresses.ts'
 import { MESSAGE_ID_MAX, messageIds } from '../references.ts'
 import { readStructure, type Structure } from '../structure.ts'
 import { rfc5322Date } from '../trace.ts'
@@ -128,7 +128,7 @@ function authorOf(bytes: Uint8Array, fields: readonly HeaderField[], { own }: Ra
   if (problem !== '') throw refuse(problem)
   const [author] = parseAddressList(headerText(fields, 'from')!)
   const email = parseMailbox(author!.email)?.email
-  if (email === undefined || !isOwnAddress(own, email)) {
+  if (email === undefined || !mayBeOwn(own, email)) {
     throw refuse('The address in From does not belong to the mailbox.')
   }
   return { email, name: author!.name }

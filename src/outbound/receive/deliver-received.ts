@@ -72,16 +72,17 @@ export class ReceivedDelivery {
   /**
    * Looks up the forwarding of each mailbox and alias. Stores one copy per target, as `Store.deliver` does, and queues what is forwarded in the same unit of work. An address that is
    * refused gets nothing; a message that no folder keeps is then kept in the default folder. `forwarding` of the results says which.
-   * @param record see `Store.deliver`
+   * @param recordCopies see `Store.deliver`
    */
   async deliver<R>(
     message: IncomingMessage,
     received: readonly DeliveryTarget[],
-    record: RecordResults<R>,
+    recordCopies: RecordResults<R>,
   ): Promise<R> {
     const { db, directory, store } = this.#deps
+    const record = this.#noting(received, recordCopies)
     const targets = received.map((target) => {
-      const forward = directory.forwards.settingFor(target.mailboxId, target.rcptTo)
+      const forward = directory.forwards.settingFor(target.mailboxId, target.reached)
       return forward === undefined || isDiscarded(target.scriptOutcome) ? target : { ...target, forward }
     })
     if (targets.every(isPlain)) return store.delivery.deliver(message, targets, record)
@@ -93,6 +94,17 @@ export class ReceivedDelivery {
       if (attempt === 'seen') continue
       if ('outcome' in attempt) return attempt.outcome
       refused[planned.indexOf(attempt.kept.target)]!.push(...attempt.kept.refused)
+    }
+  }
+
+  /** Remembers the addresses that only a pattern knows. */
+  #noting<R>(targets: readonly DeliveryTarget[], record: RecordResults<R>): RecordResults<R> {
+    const { patternAddresses } = this.#deps.directory
+    if (targets.every(({ patternOf }) => patternOf === null)) return record
+    return (tx, delivered) => {
+      for (const { patternOf, reached } of targets)
+        if (patternOf !== null) patternAddresses.noteIn(tx, patternOf, reached)
+      return record(tx, delivered)
     }
   }
 

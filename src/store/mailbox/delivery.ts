@@ -36,6 +36,10 @@ export interface IncomingMessage {
 export interface DeliveryTarget {
   mailboxId: string
   rcptTo: string
+  /** The address or alias that `rcptTo` leads to, without its tag, lower-case. */
+  reached: string
+  /** The domain whose pattern led here, for an address that is no mailbox and no alias; null otherwise. */
+  patternOf: string | null
   /** Address of the mailbox itself, which differs from `rcptTo` for tags and aliases. */
   email: string
   quotaBytes: number

@@ -7,7 +7,6 @@ import type { Db, Reader, Tx } from '../../db/db.ts'
 import { flag, integer, json, type RecordOf, table, text, time } from '../../db/table.ts'
 import { untagged } from '../../mime/local-part.ts'
 import type { Address } from '../../mime/message.ts'
-import { isOwnAddress, type OwnAddresses } from '../../mime/own-addresses.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import { type Change, type ChangeLedger, lastNumber } from '../rows/changes.ts'
 import type { Account } from '../rows/records.ts'
@@ -87,9 +86,10 @@ export class Identities {
   /**
    * Deletes the identities of addresses that the mailbox no longer has. When the primary one is among them, that of the mailbox's own address
    * becomes primary.
+   * @param address of the mailbox @param has whether the mailbox has an address
    */
-  removeAddressesIn(tx: Tx, account: Account, { addresses, takesTags }: OwnAddresses): void {
-    const isOwn = ({ email }: NumberedIdentity) => isOwnAddress({ addresses, takesTags }, email)
+  removeAddressesIn(tx: Tx, account: Account, address: string, has: (email: string) => boolean): void {
+    const isOwn = ({ email }: NumberedIdentity) => has(email)
     const rows = rowsOf(tx, account.n)
     const gone = rows.filter((row) => !isOwn(row))
     if (gone.length === 0) return
@@ -97,9 +97,7 @@ export class Identities {
     const recorded = gone.map((row) => changeOf(row, 'destroyed'))
     if (gone.some((row) => row.isPrimary)) {
       const left = rows.filter(isOwn)
-      recorded.push(
-        this.#makePrimary(tx, account, left.find(({ email }) => email === addresses[0]) ?? left[0], addresses[0]!),
-      )
+      recorded.push(this.#makePrimary(tx, account, left.find(({ email }) => email === address) ?? left[0], address))
     }
     this.#recordChanges(tx, account, recorded)
   }

@@ -145,7 +145,7 @@ export class Vacations {
     const vacation = vacationOf(target, delivered)
     if (!delivered.isAway && vacation === undefined) return false
     const isFiled = delivered.outcome === 'stored' || (delivered.outcome === 'discarded' && vacation !== undefined)
-    if (!isFiled || target.junk || delivered.junk) return false
+    if (!isFiled || target.junk || delivered.junk || target.patternOf !== null) return false
     const to = answerAddress(message.mailFrom, message.inspection)
     const account = to === null ? undefined : this.#deps.accounts.byMailbox(target.mailboxId, tx)
     if (to === null || account === undefined) return false

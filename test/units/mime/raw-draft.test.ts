@@ -12,7 +12,7 @@ const RULES = {
   hostName: 'mail.acme.test',
   protocol: 'ESMTPSA',
   now: Date.UTC(2026, 0, 1),
-  own: { addresses: ['ada@acme.test', 'sales@acme.test'], takesTags: true },
+  own: { addresses: ['ada@acme.test', 'sales@acme.test'], takesTags: true, patterns: [] },
   recipients: ['bob@out.test', 'eve@out.test'],
 }
 const TRACE = 'Received: by mail.acme.test with ESMTPSA id eml_1;\r\n Thu, 01 Jan 2026 00:00:00 +0000\r\n'
@@ -92,7 +92,7 @@ describe('fields', () => {
     for (const email of ['eve@acme.test', 'ada@acme.test.out.test', 'eve+ada@acme.test']) {
       assert.equal(refused(from(email)), 'from forbidden_value')
     }
-    const own = { addresses: ['ada@acme.test'], takesTags: false }
+    const own = { addresses: ['ada@acme.test'], takesTags: false, patterns: [] }
     assert.throws(() => prepare(from('ada+x@acme.test'), { own }), /must be one address of: ada@acme\.test$/)
   })
 

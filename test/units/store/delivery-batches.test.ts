@@ -96,6 +96,8 @@ function targetOf(
   return {
     mailboxId: mailboxIds[box]!,
     rcptTo: 'ann+x@here.test',
+    reached: 'ann@here.test',
+    patternOf: null,
     email: 'ann@here.test',
     quotaBytes,
     junk,

@@ -44,6 +44,8 @@ async function arrive(given: Partial<ParsedMessage>): Promise<string> {
   const target = {
     mailboxId,
     rcptTo: ME,
+    reached: ME,
+    patternOf: null,
     email: ME,
     quotaBytes: 1e9,
     junk: false,

@@ -77,7 +77,7 @@ const createIdentity = route({
     tag: 'Submissions',
     summary: 'Create an identity',
     description:
-      'The address of the mailbox, that with a `+tag`, or an alias; any other address is rejected (422). 409 above ' +
+      'The address of the mailbox, that with a tag, an alias, or one that a pattern of its domain leads to it; any other address is rejected (422). 409 above ' +
       `${IDENTITIES_MAX} identities. The address of the mailbox and its aliases have one by themselves.`,
   },
   access: { as: 'mailbox', permission: 'mailbox.write', gate: 'identity_mutation' },
@@ -93,7 +93,7 @@ const createIdentity = route({
   reply: { schema: Identity, status: 201 },
   async handle({ body, principal, app }) {
     const account = writableAccountOf(app, principal)
-    const email = ownAddress(app, principal, body.email)
+    const email = await claimAddress(app, principal, body.email)
     const { isPrimary: _, ...change } = changeOf(body)
     const id = await app.store.sending.identities.create(account, { email, ...change })
     return answer({ data: shown(app, account, id), headers: { Location: '/api/v1/mailbox/identities' } })
@@ -153,13 +153,23 @@ const deleteIdentity = route({
   },
 })
 
-/** @throws ProductError validation_error for an address this mailbox cannot send from */
-function ownAddress(app: Context, principal: MailboxPrincipal, given: string): string {
+/**
+ * An address that a pattern leads to the mailbox is one that it writes as from then on.
+ * @throws ProductError validation_error for an address this mailbox cannot send from
+ */
+async function claimAddress(app: Context, principal: MailboxPrincipal, given: string): Promise<string> {
   const email = checkEmail('email', given).toLowerCase()
   const mailbox = app.directory.mailboxes.byId(principal.mailboxId)
   if (mailbox === undefined) throw notFound('mailbox')
   if (app.directory.aliases.mayWriteAs(app.db.read, mailbox, email)) return email
-  const message = `The address does not belong to this mailbox. Use ${mailbox.email}, that with a +tag, or an alias of it.`
+  const pattern = app.directory.aliases.byPattern(app.db.read, mailbox, email)
+  if (pattern !== undefined) {
+    await app.db.write((tx) => app.directory.patternAddresses.noteIn(tx, pattern.domainId, email))
+    return email
+  }
+  const message =
+    `The address does not belong to this mailbox. Use ${mailbox.email}, that with a tag, an alias of it, or an address that a ` +
+    'pattern leads to it.'
   throw invalid('email', 'forbidden_value', message)
 }
 

@@ -196,12 +196,13 @@ function verdictsOf(results: readonly RecipientResult[]): Verdict[] {
   return results.map(({ recipient }) => recipient.refusal?.verdict ?? stored(recipient.rcptTo))
 }
 
-function targetOf({ mailbox, rcptTo }: LocalRecipient, { inspection }: IncomingMessage): DeliveryTarget {
+function targetOf({ mailbox, rcptTo, reach }: LocalRecipient, { inspection }: IncomingMessage): DeliveryTarget {
   const { spf, dkim, dmarc, arc, fromAligned, spfReason } = inspection.verdict
   const { id, email, quotaBytes } = mailbox!
   return {
     mailboxId: id,
     rcptTo,
+    ...reach!,
     email,
     quotaBytes,
     junk: false,

@@ -2,7 +2,7 @@
 
 import { type FilterPolicy, policyOf } from '../../../directory/domains/filter-policy.ts'
 import type { Mailbox } from '../../../directory/mailboxes/mailboxes.ts'
-import type { ReceiverLookup } from '../../../directory/mailboxes/receiver.ts'
+import { type Reach, type ReceiverLookup, reachOf } from '../../../directory/mailboxes/receiver.ts'
 import { parseMailbox } from '../../../mime/address.ts'
 import type { InboundReason } from '../../../store/log/inbound-log.ts'
 import type { OutboundDeps } from '../../model/deps.ts'
@@ -23,6 +23,8 @@ export interface LocalRecipient {
   domain: string
   teamId: string | null
   mailbox: Mailbox | null
+  /** Null without a mailbox that accepts mail. */
+  reach: Reach | null
   /** Filter policy of the mailbox; null without a mailbox that accepts mail. */
   policy: FilterPolicy | null
   refusal: LocalRefusal | null
@@ -66,7 +68,8 @@ export async function findRecipient(
     found.reason === null
       ? await policyOf(directory.filters, { mailboxId: found.mailbox.id, domainId: found.domain.id })
       : null
-  return { rcptTo, domain, teamId, mailbox, policy, refusal }
+  const reach = found.reason === null ? reachOf(found) : null
+  return { rcptTo, domain, teamId, mailbox, reach, policy, refusal }
 }
 
 function refusalOf(found: ReceiverLookup, address: string): LocalRefusal | null {
