@@ -153,6 +153,11 @@ const known: Record<string, () => Own | Promise<Own>> = {
     await appliance.call('PUT', path, team.key, { access: 'reader' })
     return { path: { mailbox_id: mailbox.id, member_id: member.id } }
   },
+  // A pattern leads to no agent and to no outside account.
+  async replaceDomainAddressing() {
+    const { id } = await team.mailbox(`patterns${clock.now()}@again.test`)
+    return { body: { patterns: [{ pattern: 'shop-*', mailbox_id: id }] } }
+  },
   restoreMailbox: deletedMailbox,
   eraseMailbox: deletedMailbox,
   retryDelivery: waitingDelivery,
