@@ -97,9 +97,9 @@ export const mailWritingStories: readonly Story[] = [
     name: 'a person completes a recipient, is asked about a domain that looks like it, sends later, and sees the delivery of copies',
     async run(web) {
       const world = await makeMailWorld(web, 'hedda')
-      await web.team.mailbox('crane@harbour.test')
+      await web.team.mailbox('dredger@harbour.test')
       const sent = await web.appliance.call('POST', '/mailbox/messages/send', world.mailbox.key, {
-        to: [{ email: 'crane@harbour.test', name: 'Crane Office' }, { email: 'nobody@harbour.test' }],
+        to: [{ email: 'dredger@harbour.test', name: 'Crane Office' }, { email: 'nobody@harbour.test' }],
         subject: 'Crane on Thursday',
         text_body: 'At 7:30, please.',
       })
@@ -121,14 +121,14 @@ export const mailWritingStories: readonly Story[] = [
       await tab.check('people who complete a recipient')
       await page.keyboard.press('Enter')
       await page.getByRole('button', { name: 'Remove Crane Office' }).waitFor()
-      await to.fill('crane@harbor.test,')
+      await to.fill('dredger@harbor.test,')
       await page.getByLabel('Subject').fill('Crane again')
       await page.getByRole('button', { name: 'Send', exact: true }).click()
       await page.getByRole('heading', { name: 'Is this address right?' }).waitFor()
       await page.getByText('one letter away from harbour.test').waitFor()
       await tab.check('a doubt', 'dialog')
       await page.getByRole('button', { name: 'Keep writing' }).click()
-      await page.getByRole('button', { name: 'Remove crane@harbor.test' }).click()
+      await page.getByRole('button', { name: 'Remove dredger@harbor.test' }).click()
       await page.getByRole('button', { name: 'Send later' }).click()
       await page.getByRole('menuitem', { name: 'Tomorrow morning' }).click()
       await page.getByText('Will be sent:').first().waitFor()
