@@ -13,7 +13,7 @@ import { chooseTeam } from '../frame/team-choice.ts'
 
 export const domainAddresses: Command = {
   words: 'domain addresses',
-  summary: 'Show the separators of sub-addresses of a domain, and the patterns that lead to a mailbox.',
+  summary: 'Show the separators of sub-addresses of a domain, its catch-all and its other patterns.',
   operands: ['domain'],
   options: TEAM_OPTION,
   async run(call) {
@@ -26,7 +26,7 @@ export const domainAddresses: Command = {
 
 export const domainSetAddresses: Command = {
   words: 'domain set-addresses',
-  summary: 'Set the separators of sub-addresses of a domain, or the patterns that lead to a mailbox.',
+  summary: 'Set the separators of sub-addresses of a domain, its catch-all or its other patterns.',
   operands: ['domain'],
   options: {
     ...TEAM_OPTION,
