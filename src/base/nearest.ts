@@ -44,7 +44,13 @@ const SUGGEST_FROM = 3
 /** Names in the APIs of others for what has another name in Mailstead. */
 const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['body', ['text_body']],
+  ['body_text', ['text_body']],
   ['message', ['text_body']],
+  ['content', ['text_body']],
+  ['plain', ['text_body']],
+  ['text_content', ['text_body']],
+  ['body_html', ['html_body']],
+  ['html_content', ['html_body']],
   ['title', ['subject']],
   ['sender', ['from']],
   ['recipient', ['to']],
@@ -73,13 +79,23 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['starred', ['is_flagged', 'flags']],
 ])
 
+/** A name of another spelling, such as inReplyTo or In-Reply-To, as names are spelled in the API. */
+export function inSnakeCase(name: string): string {
+  return name
+    .replace(/(?<=[a-z0-9])(?=[A-Z])/g, '_')
+    .replaceAll('-', '_')
+    .toLowerCase()
+}
+
 /** The known name that a mistyped, shortened or foreign one probably means. @returns undefined when none is similar */
 export function meantName(name: string, known: readonly string[]): string | undefined {
   if (name.length < SUGGEST_FROM) return undefined
+  const own = inSnakeCase(name)
   return (
+    known.find((one) => one === own) ??
     nearest(name, known, SUGGEST_EDITS) ??
-    known.find((one) => one.startsWith(`${name}_`)) ??
-    ELSEWHERE.get(name.toLowerCase())?.find((one) => known.includes(one)) ??
-    known.find((one) => one.endsWith(`_${name}`) || name.startsWith(`${one}_`))
+    known.find((one) => one.startsWith(`${own}_`)) ??
+    ELSEWHERE.get(own)?.find((one) => known.includes(one)) ??
+    known.find((one) => one.endsWith(`_${own}`) || own.startsWith(`${one}_`))
   )
 }

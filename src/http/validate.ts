@@ -5,7 +5,7 @@ import { Compile, type Validator } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
 import { type Issue, ProductError } from '../base/errors.ts'
-import { meantName } from '../base/nearest.ts'
+import { inSnakeCase, meantName } from '../base/nearest.ts'
 import { TIME_FORMAT } from './schema.ts'
 
 /** Entries of `errors`. */
@@ -182,8 +182,8 @@ const HEADER_MEMBERS = new Map([
 ])
 
 function headerAdvice(name: string, known: readonly string[]): string {
-  const header = HEADER_MEMBERS.get(name.toLowerCase().replaceAll('-', '_'))
-  return header === undefined || !known.includes('custom_headers') ? '' : ` Write ${header} in \`custom_headers\`.`
+  const header = HEADER_MEMBERS.get(inSnakeCase(name))
+  return header === undefined || !known.includes('headers') ? '' : ` Write ${header} in \`headers\`.`
 }
 
 function enumSentence(allowed: readonly unknown[], given: unknown): string {

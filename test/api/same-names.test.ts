@@ -81,6 +81,16 @@ test('a name of another API is answered with the name here, and a wrong time wit
   assert.deepEqual(await meant({ body: 'x' }), ['`text_body`?'])
   assert.deepEqual(await meant({ from_email: 'x' }), ['`from`?'])
   assert.deepEqual(await meant({ scheduled_at: 'x' }), ['`send_at`?'])
+  assert.deepEqual(await meant({ content: 'x' }), ['`text_body`?'])
+  assert.deepEqual(await meant({ htmlContent: 'x' }), ['`html_body`?'])
+  // As JavaScript spells names, and as header fields are spelled.
+  assert.deepEqual(await meant({ scheduledAt: 'x' }), ['`send_at`?'])
+  for (const name of ['inReplyTo', 'In-Reply-To']) assert.deepEqual(await meant({ [name]: 'x' }), ['`in_reply_to`?'])
+  for (const name of ['listUnsubscribe', 'List-Unsubscribe', 'list_unsubscribe']) {
+    assert.deepEqual(await meant({ [name]: 'x' }), [
+      `Unknown field \`${name}\`. Write List-Unsubscribe in \`headers\`.`,
+    ])
+  }
   const attachments = [{ name: 'a.txt', data: 'YQ==', filename: 'a.txt' }]
   assert.deepEqual(await meant({ attachments }), ['`filename`?', '`content`?'])
   assert.deepEqual(await meant({ send_at: 'tomorrow' }), [
