@@ -206,7 +206,7 @@ test('nothing of a mailbox remains in any table, and its neighbour is unchanged'
   const clock = new ManualClock()
   await using appliance = await startAppliance({ clock })
   const team = await appliance.team()
-  await team.domain('shop.test')
+  const domain = await team.domain('shop.test')
   const [ana, ben] = [await team.mailbox('ana@shop.test'), await team.mailbox('ben@shop.test')]
   await receive(appliance, { to: [ana.email, ben.email], subject: 'To both' })
   // What is to be answered waits to be written.
@@ -215,6 +215,8 @@ test('nothing of a mailbox remains in any table, and its neighbour is unchanged'
   await use(appliance, team, ben)
   await useByMailPrograms(appliance, [ana, ben])
   await teach(appliance, team, [ana, ben])
+  const patterns = [ana, ben].map(({ id, email }) => ({ pattern: `${email.slice(0, 3)}-*`, mailbox_id: id }))
+  data(await appliance.call('PUT', `/domains/${domain}/addressing`, team.key, { separators: ['+'], patterns }))
 
   const [hers, his] = [trace(appliance, ana.id), trace(appliance, ben.id)]
   for (const [table, rows] of tracesOf(appliance, hers)) {
