@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts'
 import type { Resolver } from '../base/resolver.ts'
 import type { Config } from '../config/config.ts'
 import { askList, type BlocklistKind, testList } from '../net/blocklist.ts'
-import { reverseName } from '../net/reverse-name.ts'
+import { reversedLabels } from '../net/reverse-name.ts'
 import { type Fact, type FactName, factOf } from '../spam/catalog.ts'
 
 /** All lists together answer in this time, or say nothing. */
@@ -39,7 +39,7 @@ export class Blocklists {
       if ((await this.#isUsable(kind, list)) && (await askList(this.#deps.resolver, `${entry}.${list}`)) === 'listed')
         facts.push(factOf(fact, detail))
     }
-    const reversed = reverseName(address).replace(/\.(?:in-addr|ip6)\.arpa$/, '')
+    const reversed = reversedLabels(address)
     const asked = [
       ...DNSBL.map((list) => look('address', list, reversed, 'host_listed', list)),
       ...DNSWL.map((list) => look('address', list, reversed, 'host_welcome', list)),

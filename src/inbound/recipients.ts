@@ -1,6 +1,5 @@
 // Resolves a recipient address at RCPT: the mailbox behind it, a report address, or the reason to reject it.
 
-import { isIPv4 } from 'node:net'
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS } from '../base/durations.ts'
 import type { Directory } from '../directory/directory.ts'
@@ -9,7 +8,7 @@ import type { FilterDecision } from '../directory/domains/filters.ts'
 import type { Mailbox } from '../directory/mailboxes/mailboxes.ts'
 import { NEW_PER_TRANSACTION } from '../directory/mailboxes/pattern-addresses.ts'
 import { type Reach, reachOf } from '../directory/mailboxes/receiver.ts'
-import { sourceOf } from '../net/connections.ts'
+import { networkOf } from '../net/connections.ts'
 import type { Email } from '../outbound/model/records.ts'
 import type { EnvelopeSender, RecipientPath } from '../smtp/envelope.ts'
 import { MAX_MESSAGE_BYTES } from '../smtp/limits.ts'
@@ -22,6 +21,8 @@ import type { SplitRecipients } from './split-recipients.ts'
 export const FULL_DEFER_MS = 5 * DAY_MS
 /** Bytes the trace fields may add to a message. */
 const TRACE_BYTES = 4096
+/** The usual size of what one client has, for counting the new addresses that it brings. */
+const NETWORK_BITS = { ipv4: 24, ipv6: 64 }
 
 /** A recipient that was accepted. */
 export interface AcceptedRecipient extends Reach {
@@ -148,7 +149,9 @@ export class Recipients {
   /** Guesses must not fill the mailbox that a pattern leads to. */
   async #mayBringNew(domainId: string, email: string, { recipients, source }: PendingTransaction): Promise<boolean> {
     const others = recipients.filter(({ patternOf }) => patternOf !== null).length
-    return others < NEW_PER_TRANSACTION && (await this.#admitByPattern(domainId, email, networkOf(source)))
+    return (
+      others < NEW_PER_TRANSACTION && (await this.#admitByPattern(domainId, email, networkOf(source, NETWORK_BITS)))
+    )
   }
 
   async #evaluateReport(
@@ -205,11 +208,6 @@ export class Recipients {
     const account = this.#accounts.byMailbox(mailbox.id)
     return account !== undefined && account.usedBytes + MAX_MESSAGE_BYTES + TRACE_BYTES > mailbox.quotaBytes
   }
-}
-
-/** The /24 of an IPv4 address, the /64 of an IPv6 address: one client has all of its addresses. */
-function networkOf(address: string): string {
-  return isIPv4(address) ? `${address.slice(0, address.lastIndexOf('.'))}.0/24` : sourceOf(address)
 }
 
 export function isRejected(

@@ -6,9 +6,6 @@ export type Separator = (typeof SEPARATORS)[number]
 /** Of domains that never chose. */
 export const SEPARATOR_DEFAULT: Separator = '+'
 
-/** The pattern that every local part matches: a catch-all. */
-export const CATCH_ALL = '*'
-
 const LOCAL_MAX = 64
 const PATTERN = /^[a-z0-9._+=*-]+$/
 // RFC 5322 §3.2.3 dot-atom: what a pattern may lead to. Any other local part is more likely an attack than an address in use.

@@ -43,9 +43,14 @@ function isAbsent(error: unknown): boolean {
 
 /** The name under in-addr.arpa or ip6.arpa (RFC 1035 3.5, RFC 3596 2.5). */
 export function reverseName(address: string): string {
+  return `${reversedLabels(address)}.${ipaddr.process(address).kind() === 'ipv4' ? 'in-addr' : 'ip6'}.arpa`
+}
+
+/** An address as names of blocklists have it (RFC 5782 §2.1): its bytes, or the hexadecimal digits of an IPv6 address, the last one first. */
+export function reversedLabels(address: string): string {
   const parsed = ipaddr.process(address)
   const bytes = parsed.toByteArray()
-  if (parsed.kind() === 'ipv4') return `${bytes.toReversed().join('.')}.in-addr.arpa`
+  if (parsed.kind() === 'ipv4') return bytes.toReversed().join('.')
   const digits = bytes.flatMap((byte) => [byte >> 4, byte & 15]).map((digit) => digit.toString(16))
-  return `${digits.toReversed().join('.')}.ip6.arpa`
+  return digits.toReversed().join('.')
 }

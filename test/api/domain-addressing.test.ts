@@ -19,7 +19,10 @@ const put = (domain: string, body: object, headers?: Record<string, string>) =>
 const lead = (pattern: string, mailbox: { id: string }) => ({ pattern, mailbox_id: mailbox.id })
 const rules = (domain: string, patterns: object[], separators = ['+']) => put(domain, { separators, patterns })
 
-async function resolved(domain: string, address: string): Promise<{ step: string; mailbox_id: string | null }> {
+async function resolved(
+  domain: string,
+  address: string,
+): Promise<{ step: string; mailbox_id: string | null; text: string }> {
   const query = new URLSearchParams({ address })
   return data(await appliance.get(`/domains/${domain}/addressing/resolve?${query}`, team.key))
 }
@@ -42,6 +45,9 @@ test('a catch-all receives what nothing else does, the longest pattern first, an
   for (const name of ['admin', 'webmaster', 'hostmaster+x', 'administrator', '"a b"']) {
     assert.equal((await resolved(domain, `${name}@shop.test`)).step, 'none', name)
   }
+  success(await appliance.call('POST', `/mailboxes/${bob.id}/suspend`, team.key, {}))
+  const suspended = await resolved(domain, 'shop-9@shop.test')
+  assert.deepEqual(suspended, { step: 'none', mailbox_id: bob.id, text: 'Its mailbox is suspended.' })
   data(await rules(domain, []))
   await assert.rejects(receive(appliance, { to: 'anyone@shop.test' }), UNKNOWN)
 })
@@ -132,6 +138,20 @@ test('guesses from one network leave twenty addresses in an hour; known ones hav
   assert.equal(accepted, 19)
   await client.command('MAIL FROM:<eve@else.test>', 250)
   await client.command('RCPT TO:<known@guess.test>', 250)
+})
+
+test('a mailbox names twenty addresses of a pattern in an hour, so that one key does not use up what the domain takes in a day', async () => {
+  const domain = await team.domain('claim.test')
+  const ana = await team.mailbox('ana@claim.test')
+  data(await rules(domain, [lead('*', ana)]))
+  for (let n = 0; n < 20; n++) {
+    const made = await appliance.call('POST', '/mailbox/identities', ana.key, { email: `name${n}@claim.test` })
+    const { id } = data<{ id: string }>(made, 201)
+    success(await appliance.call('DELETE', `/mailbox/identities/${id}`, ana.key))
+  }
+  const more = await appliance.call('POST', '/mailbox/identities', ana.key, { email: 'more@claim.test' })
+  failure(more, 429, 'rate_limit_exceeded')
+  await receive(appliance, { to: 'stranger@claim.test' })
 })
 
 test('rules are checked, foreign mailboxes are unknown, and a stale ETag changes nothing', async () => {

@@ -1,8 +1,7 @@
 // Addresses of a domain beyond mailboxes and aliases: separators, patterns, what an address resolves to, and those that ended.
 
 import { Type } from 'typebox'
-import { invalid, notFound } from '../../base/errors.ts'
-import type { Context } from '../../context.ts'
+import { invalid } from '../../base/errors.ts'
 import type { AddressRules } from '../../directory/mailboxes/addressing.ts'
 import { NEW_PER_DOMAIN, NEW_PER_SOURCE } from '../../directory/mailboxes/pattern-addresses.ts'
 import { domainName } from '../../directory/names/domain-name.ts'
@@ -18,17 +17,11 @@ import {
   RetiredAddressJson,
 } from '../schemas/addressing.ts'
 import { EMAIL_TEXT_MAX } from '../schemas/mailbox.ts'
+import { domainOf } from './domain-of.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ domain_id: Id('domain') })
 const READ = { as: 'team', permission: 'mailbox.admin.read' } as const
-
-/** @throws ProductError not_found */
-function domainOf(app: Context, teamId: string, id: string) {
-  const domain = app.directory.domains.get(teamId, id)
-  if (domain === undefined) throw notFound('domain')
-  return domain
-}
 
 const getAddressing = route({
   method: 'GET',
@@ -98,10 +91,10 @@ const resolveAddress = route({
     if (parsed === null || domainName(parsed.domain) !== domain.name) {
       throw invalid('address', 'invalid_format', `Give an address at ${domain.name}.`)
     }
-    const found = app.directory.mailboxes.receiver(parsed.local, domain.name)
+    const receiver = app.directory.mailboxes.receiver(parsed.local, domain.name)
     // Another team may receive for the name by now.
-    const isOwn = 'domain' in found && found.domain?.id === domain.id
-    return presentResolved(isOwn ? found : { reason: 'unknown_domain' })
+    const isOwn = 'domain' in receiver && receiver.domain?.id === domain.id
+    return presentResolved(isOwn ? receiver : { reason: 'unknown_domain' })
   },
 })
 

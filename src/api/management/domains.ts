@@ -19,6 +19,7 @@ import {
 import { searchFilters, searchOf } from '../schemas/list-filters.ts'
 import { record } from '../schemas/record.ts'
 import { isoTimeOrNull } from '../schemas/time.ts'
+import { domainOf } from './domain-of.ts'
 import { MANAGEMENT_PAGE } from './pages.ts'
 
 const params = Type.Object({ domain_id: Id('domain') })
@@ -94,11 +95,7 @@ const readDomain = route({
   access: { as: 'team', permission: 'domain.read' },
   params,
   reply: { schema: DomainJson, etag: true },
-  handle({ params: { domain_id }, principal, app }) {
-    const domain = app.directory.domains.get(principal.teamId, domain_id)
-    if (domain === undefined) throw notFound('domain')
-    return presentDomain(domain)
-  },
+  handle: ({ params: { domain_id }, principal, app }) => presentDomain(domainOf(app, principal.teamId, domain_id)),
 })
 
 const readChecks = route({

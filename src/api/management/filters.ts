@@ -1,13 +1,14 @@
 // The sender filters of a domain, and of a mailbox for its own credentials and for its team.
 
 import { type TObject, Type } from 'typebox'
-import { notFound, ProductError } from '../../base/errors.ts'
+import { ProductError } from '../../base/errors.ts'
 import type { Context } from '../../context.ts'
 import { type Route, type RouteAccess, type RouteDocs, route } from '../../http/route.ts'
 import { Id } from '../../http/schema.ts'
 import { writableAccountOf } from '../rules/account.ts'
 import { FILTERS, refuseOutside } from '../rules/outside.ts'
 import { FilterStateJson, presentFilter } from '../schemas/filter-state.ts'
+import { domainOf } from './domain-of.ts'
 import {
   type MailboxCaller,
   mailboxIn,
@@ -55,11 +56,7 @@ const DOMAIN: FilterOwner = {
     'stored.',
   read: { as: 'team', permission: 'domain.read' },
   change: MANAGE,
-  find(app, { teamId }, { domain_id }) {
-    const domain = app.directory.domains.get(teamId, domain_id!)
-    if (domain === undefined) throw notFound('domain')
-    return domain
-  },
+  find: (app, { teamId }, { domain_id }) => domainOf(app, teamId, domain_id!),
 }
 
 function ofMailbox(

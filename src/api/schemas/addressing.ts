@@ -78,14 +78,21 @@ export function presentAddressing({ separators, patterns }: AddressRules): Addre
   }
 }
 
-export function presentResolved(found: ReceiverLookup): Static<typeof ResolvedAddressJson> {
-  if (found.reason === null) {
-    const { step, mailbox } = found
+export function presentResolved(receiver: ReceiverLookup): Static<typeof ResolvedAddressJson> {
+  const { reason } = receiver
+  if (reason === null) {
+    const { step, mailbox } = receiver
     return { step, mailbox_id: mailbox.id, text: SENTENCES[step](mailbox.email) }
   }
-  const mailbox = 'mailbox' in found ? found.mailbox : null
-  const text = mailbox === null ? 'No mailbox, alias or pattern has it.' : `The mailbox ${mailbox.email} is suspended.`
-  return { step: 'none', mailbox_id: mailbox?.id ?? null, text }
+  const mailboxId = reason === 'mailbox_suspended' ? receiver.mailbox.id : null
+  return { step: 'none', mailbox_id: mailboxId, text: REFUSALS[reason] }
+}
+
+const REFUSALS: Record<NonNullable<ReceiverLookup['reason']>, string> = {
+  unknown_domain: 'The domain does not receive here: verify it first.',
+  unknown_recipient: 'No mailbox, no alias and no pattern has the address.',
+  mailbox_suspended: 'Its mailbox is suspended.',
+  team_suspended: 'The team is suspended.',
 }
 
 const SENTENCES = {

@@ -3,7 +3,7 @@
 import { isPublicAddress } from '../../base/public-address.ts'
 import type { Resolver } from '../../base/resolver.ts'
 import { askList, testList } from '../../net/blocklist.ts'
-import { reverseName } from '../../net/reverse-name.ts'
+import { reversedLabels } from '../../net/reverse-name.ts'
 import { type Finding, fine, warning } from './finding.ts'
 
 interface Blocklist {
@@ -20,13 +20,11 @@ export const OWN_ADDRESS_LISTS: readonly Blocklist[] = [
   { name: 'PSBL', zone: 'psbl.surriel.com', removal: 'https://psbl.org' },
 ]
 
-const ARPA = /\.(?:in-addr|ip6)\.arpa$/
-
 /** A list that fails its test is not believed: from a public resolver, for example, each of these refuses every question. */
 export async function checkListings(resolver: Resolver, addresses: readonly string[]): Promise<Finding[]> {
-  const known = addresses.filter(isPublicAddress)
-  if (known.length === 0) return []
-  const findings = await Promise.all(OWN_ADDRESS_LISTS.map((list) => checkList(resolver, list, known)))
+  const publicOnes = addresses.filter(isPublicAddress)
+  if (publicOnes.length === 0) return []
+  const findings = await Promise.all(OWN_ADDRESS_LISTS.map((list) => checkList(resolver, list, publicOnes)))
   return findings.flat()
 }
 
@@ -37,7 +35,7 @@ async function checkList(resolver: Resolver, list: Blocklist, addresses: readonl
   }
   const answers = await Promise.all(
     addresses.map(async (address) => {
-      return { address, answer: await askList(resolver, `${reverseName(address).replace(ARPA, '')}.${list.zone}`) }
+      return { address, answer: await askList(resolver, `${reversedLabels(address)}.${list.zone}`) }
     }),
   )
   const listed = answers.filter(({ answer }) => answer === 'listed').map(({ address }) => address)

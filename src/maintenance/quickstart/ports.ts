@@ -1,11 +1,12 @@
 // Whether the ports of the planned settings can be had: free, served by this appliance, taken by another program, or not allowed.
 
 import type { Config } from '../../config/config.ts'
+import { clean } from '../../mime/one-line.ts'
 import { bindError } from '../../net/bind-error.ts'
 import { type Finding, failing, fine, warning } from '../doctor/finding.ts'
 import { converse, WILDCARDS } from '../doctor/smtp-port.ts'
 
-/** What a listener is for, its setting, and the address it listens on. */
+/** The listeners: purpose, and the settings of port and address. */
 const LISTENERS = [
   { purpose: 'receiving mail', setting: 'SMTP_PORT', bind: 'SMTP_BIND' },
   { purpose: 'HTTP and certificates', setting: 'HTTP_PORT', bind: 'HTTP_BIND' },
@@ -17,6 +18,8 @@ const LISTENERS = [
 ] as const
 
 const GREETING_MS = 2000
+/** Of a greeting that is shown, characters. */
+const GREETING_MAX = 100
 
 /** Whether the mail server of these settings greets on this machine. */
 export async function isRunning({ SMTP_BIND, SMTP_PORT, MAIL_HOSTS }: Config): Promise<boolean> {
@@ -54,6 +57,6 @@ async function checkPort(port: number, host: string, purpose: string): Promise<F
     return warning('free_port', `${where} cannot be used (${code}).`, `Check the address ${host}.`)
   const { said } = await converse(WILDCARDS.get(host) ?? host, port, GREETING_MS)
   const [greeting = ''] = said.split(/\r?\n/, 1)
-  const program = /^\d{3}[ -]/.test(greeting) ? `: it greets with "${greeting.slice(0, 100)}"` : ''
+  const program = /^\d{3}[ -]/.test(greeting) ? `: it greets with "${clean(greeting, GREETING_MAX)}"` : ''
   return failing('free_port', `${where} is taken by another program${program}.`, 'Stop that program and disable it.')
 }

@@ -1,7 +1,8 @@
 // Sending identities of a mailbox (docs/design/mailbox.md §8).
 
 import { type Static, Type } from 'typebox'
-import { invalid, notFound } from '../../../base/errors.ts'
+import { HOUR_MS, SECOND_MS } from '../../../base/durations.ts'
+import { invalid, notFound, ProductError } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
 import type { MailboxPrincipal } from '../../../directory/names/principal.ts'
 import { presenterOf } from '../../../http/present.ts'
@@ -77,8 +78,8 @@ const createIdentity = route({
     tag: 'Submissions',
     summary: 'Create an identity',
     description:
-      'The address of the mailbox, that with a tag, an alias, or one that a pattern of its domain leads to it; any other address is rejected (422). 409 above ' +
-      `${IDENTITIES_MAX} identities. The address of the mailbox and its aliases have one by themselves.`,
+      'The address of the mailbox, that with a tag, an alias, or one that a pattern of its domain leads to it; any other address is ' +
+      `rejected (422). 409 above ${IDENTITIES_MAX} identities. The address of the mailbox and its aliases have one by themselves.`,
   },
   access: { as: 'mailbox', permission: 'mailbox.write', gate: 'identity_mutation' },
   idempotent: true,
@@ -164,13 +165,21 @@ async function claimAddress(app: Context, principal: MailboxPrincipal, given: st
   if (app.directory.aliases.mayWriteAs(app.db.read, mailbox, email)) return email
   const pattern = app.directory.aliases.byPattern(app.db.read, mailbox, email)
   if (pattern !== undefined) {
-    await app.db.write((tx) => app.directory.patternAddresses.noteIn(tx, pattern.domainId, email))
+    const { patternAddresses } = app.directory
+    if (!patternAddresses.admit(pattern.domainId, email, mailbox.id)) throw manyAddresses()
+    await app.db.write((tx) => patternAddresses.noteIn(tx, pattern.domainId, email))
     return email
   }
   const message =
     `The address does not belong to this mailbox. Use ${mailbox.email}, that with a tag, an alias of it, or an address that a ` +
     'pattern leads to it.'
   throw invalid('email', 'forbidden_value', message)
+}
+
+function manyAddresses(): ProductError {
+  return new ProductError('rate_limit_exceeded', 'Too many new addresses of the domain. Try again later.', {
+    retryAfter: HOUR_MS / SECOND_MS,
+  })
 }
 
 interface GivenIdentity {
