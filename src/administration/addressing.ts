@@ -38,7 +38,8 @@ export class AddressingAdministration {
     const before = directory.addressing.get(teamId, domainId)
     const after = await db.write((tx) => directory.addressing.putIn(tx, teamId, domainId, rules, check))
     const ids = new Set(before.patterns.map(({ mailboxId }) => mailboxId))
-    // The patterns that decide now are those that are committed.
+    // Whether an address leads to a mailbox is asked of what is committed. A crash in between leaves identities that nothing can be sent as:
+    // each sending asks again.
     await db.write((tx) => {
       for (const id of ids) {
         const mailbox = directory.mailboxes.byId(id, tx)

@@ -23,7 +23,7 @@ export interface MtaStsDeps {
   mailCertificate(): Promise<string>
 }
 
-/** What must be right before a policy is enforced: else other servers could not deliver. */
+/** The conditions of an enforced policy: without one of them other servers could not deliver. */
 export const MTA_STS_CHECKS = ['record', 'policy', 'mx', 'certificate'] as const
 
 export interface MtaStsCheck {

@@ -162,13 +162,13 @@ class VisibleText implements HtmlReader {
     if (this.link === null) return
     const { target, from } = this.link
     this.link = null
-    const shown = this.pieces
+    const text = this.pieces
       .slice(from)
       .join('')
       .replace(/^[\s>]+/, '')
       .trim()
-    if (bare(shown) === bare(target)) return
-    if (shown !== '') this.space = true
+    if (bare(text) === bare(target)) return
+    if (text !== '') this.space = true
     this.addWord(`<${target}>`)
   }
 

@@ -92,7 +92,7 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
   }
 }
 
-/** What the listeners of one process share. */
+/** Parts that all listeners of the process use. */
 function sharedParts(
   app: Context,
   tables: { app: RouteTable; send: RouteTable; operator: RouteTable },

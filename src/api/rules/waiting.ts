@@ -1,4 +1,4 @@
-// What requests that wait have in common: their credential may end before their answer.
+// A rule of requests that wait: their credential is checked again before the answer, because it may have been revoked.
 
 import { ProductError } from '../../base/errors.ts'
 import type { RequestFacts } from '../../http/route.ts'

@@ -40,12 +40,12 @@ export const domainSetAddresses: Command = {
     const team = chooseTeam(app.directory, call.text('team'))
     const { id, name } = chooseDomain(app, team.id, call.operands[0]!)
     const before = app.directory.addressing.get(team.id, id)
-    const given = call.all('pattern').map((text) => readPattern(app, text))
-    const keeps = given.length === 0 && !call.has('no-patterns')
-    const written = call.text('separators')
+    const patterns = call.all('pattern').map((text) => readPattern(app, text))
+    const keeps = patterns.length === 0 && !call.has('no-patterns')
+    const separators = call.text('separators')
     const rules = {
-      separators: written === undefined ? before.separators : ([...written] as Separator[]),
-      patterns: keeps ? before.patterns : given,
+      separators: separators === undefined ? before.separators : ([...separators] as Separator[]),
+      patterns: keeps ? before.patterns : patterns,
     }
     return outputOf(app, name, await app.administration.addressing.put(team.id, id, rules))
   },

@@ -1,4 +1,4 @@
-// What `mailstead quickstart` creates where it is missing: owner, domain, and, once the domain is verified, the mailbox with an app password.
+// The accounts of `mailstead quickstart`, created where they are missing: owner and domain, and after its verification the mailbox with an app password.
 
 import { presentNewAppPassword } from '../../api/schemas/app-password.ts'
 import { ProductError } from '../../base/errors.ts'
@@ -66,8 +66,8 @@ async function ensureOwner(app: Context, { email, domain }: Outlook, wanted: str
 
 async function ensureDomain({ db, directory }: Context, team: Team, name: string): Promise<Domain> {
   const { domains } = directory
-  const known = domains.ofTeam(db.read, team.id, name)
-  return known === undefined ? domains.create(team.id, name) : domains.get(team.id, known.id)!
+  const existing = domains.ofTeam(db.read, team.id, name)
+  return existing === undefined ? domains.create(team.id, name) : domains.get(team.id, existing.id)!
 }
 
 /** A name server that does not answer is asked again at the next look. */
@@ -86,8 +86,8 @@ async function ensureMailbox(
   email: string,
 ): Promise<{ mailbox: Mailbox; password: string | null }> {
   const { directory, administration } = app
-  const known = directory.mailboxes.byEmail(email)
-  if (known !== undefined) return { mailbox: known, password: null }
+  const existing = directory.mailboxes.byEmail(email)
+  if (existing !== undefined) return { mailbox: existing, password: null }
   const mailbox = await administration.mailboxes.create(team.id, { email })
   const issued = await directory.appPasswords.issue(team.id, mailbox.id, { name: 'quickstart', createdBy: 'operator' })
   const { id, name, permissions } = issued.record

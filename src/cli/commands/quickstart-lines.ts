@@ -47,7 +47,7 @@ export function madeLines(
   ]
 }
 
-/** What DNS has comes first in each line; the record that moves mail is last. */
+/** Each line begins with the state of the record. The MX record is the last one: with it mail arrives here. */
 export function recordLines(records: readonly RecordStatus[]): string[] {
   return table(
     records.map(({ isPublished, isRequired, purpose, name, type, value }) => {

@@ -1,4 +1,4 @@
-// What `mailstead quickstart` finds out before it changes anything: name, addresses, ports, blocklists and present mail servers.
+// The checks of `mailstead quickstart` before it changes anything: name, addresses, ports, blocklists, and the current mail servers of the domain.
 
 import { isIP } from 'node:net'
 import { systemClock } from '../../base/clock.ts'
@@ -60,18 +60,20 @@ async function examineWith(
   { email, domain }: { email: string; domain: string },
 ): Promise<Outlook> {
   const { config } = call
-  const given = givenAddresses(call)
+  const options = addressOptions(call)
   const interfaces = interfaceAddresses()
-  const presumed = givenHost(call) ?? currentHost(config) ?? `mail.${domain}`
-  const addresses = isReserved(presumed) ? [] : await findOwnAddresses(resolver, { given, interfaces, host: presumed })
+  const presumed = hostOption(call) ?? currentHost(config) ?? `mail.${domain}`
+  const addresses = isReserved(presumed)
+    ? []
+    : await findOwnAddresses(resolver, { options, interfaces, host: presumed })
   const host =
-    givenHost(call) ?? currentHost(config) ?? (await confirmedName(resolver, addresses, domain)) ?? `mail.${domain}`
+    hostOption(call) ?? currentHost(config) ?? (await confirmedName(resolver, addresses, domain)) ?? `mail.${domain}`
   const keepsPorts = call.has('keep-ports') || arePortsPublished(config)
   const plan = planSettings(config, { host, email, addresses, keepsPorts })
   const runs = await isRunning(config)
   const isComplete = (await checkFolder(config.DATA_DIR)).level === 'ok'
-  const seen = { email, domain, host, addresses, plan, runs, isComplete }
-  return { ...seen, sections: await sectionsOf(resolver, config, seen) }
+  const facts = { email, domain, host, addresses, plan, runs, isComplete }
+  return { ...facts, sections: await sectionsOf(resolver, config, facts) }
 }
 
 async function sectionsOf(
@@ -104,7 +106,7 @@ async function sectionsOf(
 }
 
 /** @throws ProductError invalid_parameter */
-function givenHost(call: Call): string | undefined {
+function hostOption(call: Call): string | undefined {
   const written = call.text('host')
   if (written === undefined) return undefined
   const host = domainName(written)
@@ -119,9 +121,9 @@ function currentHost({ MAIL_HOSTS }: Config): string | undefined {
 }
 
 /** @throws ProductError invalid_parameter */
-function givenAddresses(call: Call): readonly string[] {
-  const given = call.all('address')
-  const wrong = given.find((address) => isIP(address) === 0)
-  if (wrong === undefined) return given
+function addressOptions(call: Call): readonly string[] {
+  const addresses = call.all('address')
+  const wrong = addresses.find((address) => isIP(address) === 0)
+  if (wrong === undefined) return addresses
   throw new ProductError('invalid_parameter', `--address must be an IP address; ${wrong} is none.`)
 }

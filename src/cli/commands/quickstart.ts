@@ -81,22 +81,22 @@ async function once(outlook: Outlook, accounts: SetUpAccounts): Promise<CommandR
 /** For a person: until the records that mail needs are there. */
 async function watch(call: Call, outlook: Outlook, accounts: SetUpAccounts): Promise<CommandResult> {
   const stopped = call.untilStopped()
-  const shown = new Set<RecordStatus['value']>()
+  const printed = new Set<RecordStatus['value']>()
   await accounts.look()
   say(call, madeLines(outlook, accounts.made))
   let records = await accounts.records()
   say(call, ['Records to publish', ...recordLines(records), '', 'The same as a zone file', ...zoneFile(records), ''])
-  for (const { isPublished, name, value } of records) if (isPublished) shown.add(`${name} ${value}`)
+  for (const { isPublished, name, value } of records) if (isPublished) printed.add(`${name} ${value}`)
   while (!isReady(records, accounts.made) && !stopped.aborted) {
-    if (shown.size < records.length) call.note('Waiting for DNS. Ctrl+C is safe: run this again at any time.')
+    if (printed.size < records.length) call.note('Waiting for DNS. Ctrl+C is safe: run this again at any time.')
     await pause(systemClock, LOOK_MS, stopped)
     if (stopped.aborted) break
     const before = accounts.made
     await accounts.look()
     if (before.mailbox === null && accounts.made.mailbox !== null) say(call, madeLines(outlook, accounts.made))
     records = await accounts.records()
-    const fresh = records.filter((one) => one.isPublished && !shown.has(`${one.name} ${one.value}`))
-    for (const { name, value } of fresh) shown.add(`${name} ${value}`)
+    const fresh = records.filter((one) => one.isPublished && !printed.has(`${one.name} ${one.value}`))
+    for (const { name, value } of fresh) printed.add(`${name} ${value}`)
     say(call, recordLines(fresh))
   }
   return { data: dataOf(outlook, accounts.made, records), lines: endLines(records, accounts.made) }
@@ -110,7 +110,7 @@ function endLines(records: readonly RecordStatus[], made: Made): string[] {
   const missing = records.filter(({ isPublished }) => !isPublished)
   if (!isReady(records, made)) return [`${missing.length} records are missing. Run this again when they are published.`]
   if (missing.length === 0) return ['Every record is there. To check from outside: mailstead doctor --outside']
-  return [`Mail works. ${missing.length} recommended records are missing: mailstead domain show tells which.`]
+  return [`Mail works. Recommended records that are missing: ${missing.length}. mailstead domain show lists them.`]
 }
 
 function dataOf(outlook: Outlook, made: Made | null, records: readonly RecordStatus[]): object {

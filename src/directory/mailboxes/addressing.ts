@@ -1,4 +1,4 @@
-// What a domain does with addresses that no mailbox or alias has: separators of sub-addresses, and patterns that lead to a mailbox.
+// The address rules of a domain: separators of sub-addresses, and patterns for addresses that no mailbox and no alias has.
 
 import type { Clock } from '../../base/clock.ts'
 import { invalid, notFound } from '../../base/errors.ts'
@@ -84,10 +84,10 @@ export class Addressing {
   }
 
   #write(tx: Tx, domainId: string, patterns: readonly AddressPattern[]): void {
-    const kept = JSON.stringify(patterns.map(({ pattern }) => pattern))
+    const names = JSON.stringify(patterns.map(({ pattern }) => pattern))
     tx.run('DELETE FROM address_patterns WHERE domain_id = ? AND pattern NOT IN (SELECT value FROM json_each(?))', [
       domainId,
-      kept,
+      names,
     ])
     for (const { pattern, mailboxId } of patterns) {
       tx.run(
@@ -127,8 +127,8 @@ function readPatterns(reader: Reader, domainId: string): AddressPattern[] {
 
 function checkSeparators(separators: readonly Separator[]): string {
   const all = [...new Set(separators)]
-  const known = all.every((one) => SEPARATORS.includes(one))
-  if (known && all.length >= 1 && all.length <= SEPARATORS_MAX) return all.join('')
+  const areSeparators = all.every((character) => SEPARATORS.includes(character))
+  if (areSeparators && all.length >= 1 && all.length <= SEPARATORS_MAX) return all.join('')
   throw invalid('separators', 'invalid_format', `Give one or two of ${SEPARATORS.join(' ')}.`)
 }
 

@@ -36,7 +36,7 @@ export class PatternAddresses {
 
   /**
    * Whether an address may be accepted now, and counts it if it was never seen before. An address that was refused is not counted.
-   * @param source see `sourceOf`
+   * @param source the network of a client, or the id of a mailbox that names the address as its own
    */
   admit(domainId: string, email: string, source: string): boolean {
     const { db, clock } = this.#deps
@@ -69,17 +69,17 @@ export class PatternAddresses {
   }
 
   #count(counts: Map<string, Count>, of: string, now: number, windowMs: number): Count {
-    const known = counts.get(of)
+    const last = counts.get(of)
     counts.delete(of)
-    const isCurrent = known !== undefined && now >= known.from && now < known.from + windowMs
-    const count = isCurrent ? known : { from: now, emails: new Set<string>() }
+    const isCurrent = last !== undefined && now >= last.from && now < last.from + windowMs
+    const count = isCurrent ? last : { from: now, emails: new Set<string>() }
     counts.set(of, count)
     if (counts.size > COUNTED_MAX) counts.delete(counts.keys().next().value!)
     return count
   }
 }
 
-/** Forgets those of a domain, in the unit of work that deletes it. */
+/** Deletes the addresses of a domain, in the unit of work that deletes the domain. */
 export function dropPatternAddressesOf(tx: Tx, domainId: string): void {
   tx.run('DELETE FROM pattern_addresses WHERE domain_id = ?', [domainId])
 }

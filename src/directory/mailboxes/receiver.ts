@@ -23,7 +23,7 @@ export type ReceiverLookup =
   /** `deferred` while mail gets a temporary error; afterwards it is rejected (docs/design/directory.md §3). */
   | { reason: 'team_suspended'; domain: ReceivingDomain; deferred: boolean }
 
-/** What a copy needs to know of the address that it was sent to. */
+/** Facts about the recipient address, stored and used with a copy of a message. */
 export interface Reach {
   /** The address or alias that it is a sub-address of, or the address itself, lower-case. */
   reached: string
@@ -74,10 +74,12 @@ export function findReceiver(deps: ReceiverDeps, localPart: string, domain: stri
     const deferred = deps.now < target.teamSuspendedAt + SUSPENDED_DEFER_MS
     return { reason: 'team_suspended', domain: target, deferred }
   }
-  const found = findNamed(deps, local, target) ?? findRole(deps, local, target) ?? findByPattern(deps, local, target)
-  if (found === undefined) return { reason: 'unknown_recipient', domain: target }
-  if (found.mailbox.status !== 'active') return { reason: 'mailbox_suspended', mailbox: found.mailbox, domain: target }
-  return { reason: null, domain: target, ...found }
+  const resolution =
+    findNamed(deps, local, target) ?? findRole(deps, local, target) ?? findByPattern(deps, local, target)
+  if (resolution === undefined) return { reason: 'unknown_recipient', domain: target }
+  if (resolution.mailbox.status !== 'active')
+    return { reason: 'mailbox_suspended', mailbox: resolution.mailbox, domain: target }
+  return { reason: null, domain: target, ...resolution }
 }
 
 interface Resolution {

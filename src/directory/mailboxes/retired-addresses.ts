@@ -21,7 +21,7 @@ export class RetiredAddresses {
     this.#deps = deps
   }
 
-  /** Those of a domain, the newest first. */
+  /** The retired addresses of a domain, newest first. */
   list(domainId: string, { limit, after }: { limit: number; after: PageKey | null }): Page<RetiredAddress> {
     const { read } = this.#deps.db
     const rows = RETIRED_ADDRESSES.all(
@@ -55,7 +55,7 @@ export function releaseRetired(tx: Tx, domainId: string, email: string): void {
   tx.run('DELETE FROM retired_addresses WHERE domain_id = ? AND email = ?', [domainId, email])
 }
 
-/** Forgets those of a domain, in the unit of work that deletes it. */
+/** Deletes the retired addresses of a domain, in the unit of work that deletes the domain. */
 export function dropRetiredOf(tx: Tx, domainId: string): void {
   tx.run('DELETE FROM retired_addresses WHERE domain_id = ?', [domainId])
 }

@@ -25,14 +25,14 @@ export function interfaceAddresses(): string[] {
 }
 
 /**
- * @param given addresses that a person has named: they replace all others
+ * @param options addresses of the command line: they replace all others
  * @param host asked for its addresses where the interfaces have none
  */
 export async function findOwnAddresses(
   resolver: Resolver,
-  { given, interfaces, host }: { given: readonly string[]; interfaces: readonly string[]; host: string },
+  { options, interfaces, host }: { options: readonly string[]; interfaces: readonly string[]; host: string },
 ): Promise<OwnAddress[]> {
-  let addresses = given.length > 0 ? given : interfaces
+  let addresses = options.length > 0 ? options : interfaces
   if (addresses.length === 0) {
     const answers = await Promise.all(['A', 'AAAA'].map((type) => askRecord(resolver, host, type)))
     addresses = answers.flatMap(({ values }) => values).filter(isPublicAddress)

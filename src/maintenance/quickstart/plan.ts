@@ -38,8 +38,8 @@ interface PlanInput {
 }
 
 export function planSettings(config: Config, input: PlanInput): Plan {
-  const wanted = Object.entries(wantedSettings(config, input)) as [keyof ChosenSettings, unknown][]
-  const different = wanted.filter(([name, value]) => JSON.stringify(config[name]) !== JSON.stringify(value))
+  const targets = Object.entries(targetSettings(config, input)) as [keyof ChosenSettings, unknown][]
+  const different = targets.filter(([name, value]) => JSON.stringify(config[name]) !== JSON.stringify(value))
   const isFixed = ([name]: [keyof ChosenSettings, unknown]) => ['environment', 'file'].includes(sourceOf(config, name))
   const settings = Object.fromEntries(different.filter((each) => !isFixed(each))) as ChosenSettings
   const fixed = different.filter(isFixed).map(([name, value]) => fixedFinding(config, name, value))
@@ -53,7 +53,7 @@ export function arePortsPublished(config: Config): boolean {
   return sourceOf(config, 'CLIENT_PUBLIC_PORTS') === 'environment'
 }
 
-function wantedSettings(config: Config, { host, email, addresses, keepsPorts }: PlanInput): ChosenSettings {
+function targetSettings(config: Config, { host, email, addresses, keepsPorts }: PlanInput): ChosenSettings {
   const hosts = [host, ...config.MAIL_HOSTS.filter((name) => name !== host && !isReserved(name))]
   // A reserved name (RFC 2606) gets no certificate, and nothing of the internet comes to it.
   if (isReserved(host)) return { MAIL_HOSTS: [host] }

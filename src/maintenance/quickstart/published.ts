@@ -11,7 +11,7 @@ import type { SetupRecord } from './records.ts'
 
 export interface RecordStatus extends SetupRecord {
   isPublished: boolean
-  /** What DNS has of that name and type; empty also without an answer. */
+  /** Values in DNS under that name and type; empty too when no name server answered. */
   found: string[]
 }
 
@@ -31,13 +31,13 @@ export async function checkPublished(
   records: readonly SetupRecord[],
 ): Promise<RecordStatus[]> {
   const [{ checks }, client] = await Promise.all([domains.inspect(domain), domains.checkClientRecords(domain)])
-  const known = new Map<string, Answer>([
+  const answers = new Map<string, Answer>([
     ...checks.map((check): [string, Answer] => [`${check.name} ${check.expected}`, check]),
     ...client.map((check): [string, Answer] => [`${check.name} ${check.value}`, check]),
   ])
   return Promise.all(
     records.map(async (record) => {
-      const { found, ok } = known.get(`${record.name} ${record.value}`) ?? (await ask(resolver, record))
+      const { found, ok } = answers.get(`${record.name} ${record.value}`) ?? (await ask(resolver, record))
       return { ...record, isPublished: ok, found }
     }),
   )
@@ -71,11 +71,11 @@ function caaText({ critical, tag, value }: { critical: number; tag: string; valu
 
 function isPublished({ purpose, type, value }: SetupRecord, values: readonly string[]): boolean {
   if (type === 'MX' || purpose === 'host_spf' || purpose === 'bounce_spf' || purpose === 'report_consent') {
-    const lower = values.map((found) => found.toLowerCase())
+    const lower = values.map((text) => text.toLowerCase())
     return isAnswered({ type: type === 'MX' ? type : 'TXT', value }, lower)
   }
   // Reports may go to an address of the owner's choice (RFC 8460 §3).
-  if (purpose === 'tls_reports') return values.filter((found) => /^v=TLSRPTv1\s*;/.test(found)).length === 1
+  if (purpose === 'tls_reports') return values.filter((text) => /^v=TLSRPTv1\s*;/.test(text)).length === 1
   return values.includes(value)
 }
 

@@ -11,7 +11,7 @@ import type { OwnAddress } from './own-addresses.ts'
 export const RECORD_TYPES = ['A', 'AAAA', 'MX', 'TXT', 'CNAME', 'SRV', 'CAA', 'TLSA'] as const
 export type RecordType = (typeof RECORD_TYPES)[number]
 
-/** What a record is for, in the words of the table. */
+/** The purpose of each record, as the table shows it. */
 export const RECORD_PURPOSES = {
   verification: 'proves that the domain is yours',
   address: 'address of the server',
@@ -70,7 +70,7 @@ export function issuerOf({ ACME, ACME_DIRECTORY }: Pick<Config, 'ACME' | 'ACME_D
   return ACME === 'off' ? null : (ISSUERS.find(([end]) => hostname.endsWith(end))?.[1] ?? null)
 }
 
-/** In the order of publishing: that of the domain's proof first, that which moves its mail last. */
+/** In the order of publishing: the proof of the domain first, the MX record last, because with it mail arrives here. */
 export function setupRecords({ config, domain, addresses, tlsaKey, issuer }: RecordInput): SetupRecord[] {
   const host = config.MAIL_HOSTS[0]!
   const { verification, spf, dkim, dmarc, client, tls, mx } = domain.records

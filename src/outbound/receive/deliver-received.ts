@@ -80,7 +80,7 @@ export class ReceivedDelivery {
     recordCopies: RecordResults<R>,
   ): Promise<R> {
     const { db, directory, store } = this.#deps
-    const record = this.#noting(received, recordCopies)
+    const record = this.#notingPatterns(received, recordCopies)
     const targets = received.map((target) => {
       const forward = directory.forwards.settingFor(target.mailboxId, target.reached)
       return forward === undefined || isDiscarded(target.scriptOutcome) ? target : { ...target, forward }
@@ -97,8 +97,8 @@ export class ReceivedDelivery {
     }
   }
 
-  /** Remembers the addresses that only a pattern knows. */
-  #noting<R>(targets: readonly DeliveryTarget[], record: RecordResults<R>): RecordResults<R> {
+  /** Adds to the unit of work: addresses that a pattern matched are remembered. */
+  #notingPatterns<R>(targets: readonly DeliveryTarget[], record: RecordResults<R>): RecordResults<R> {
     const { patternAddresses } = this.#deps.directory
     if (targets.every(({ patternOf }) => patternOf === null)) return record
     return (tx, delivered) => {

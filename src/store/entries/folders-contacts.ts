@@ -3,8 +3,8 @@
 import { DAY_MS } from '../../base/durations.ts'
 import type { AnyReader } from '../../db/db.ts'
 
-/** Newest messages of Sent that are looked at. */
-const LOOKED_AT = 2000
+/** Newest messages of Sent that are read. */
+const SENT_MAX = 2000
 /** A message that is this old counts half as much as a new one. */
 const HALF_MS = 60 * DAY_MS
 
@@ -29,7 +29,7 @@ export function readContacts(
   return reader.all<Contact>(
     `WITH sent AS MATERIALIZED (
        SELECT m.addresses, e.received_at AS at FROM message_folders e JOIN messages m ON m.n = e.message
-       WHERE e.folder = ? AND m.draft = 0 ORDER BY e.received_at DESC LIMIT ${LOOKED_AT}
+       WHERE e.folder = ? AND m.draft = 0 ORDER BY e.received_at DESC LIMIT ${SENT_MAX}
      )
      SELECT p.value ->> 'email' AS email, p.value ->> 'name' AS name, count(*) AS messages, max(at) AS lastWrittenAt
      FROM sent, json_each('["to","cc","bcc"]') field, json_each(sent.addresses, '$.' || field.value) p

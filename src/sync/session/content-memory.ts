@@ -1,4 +1,4 @@
-// Bounds what all accounts together hold in memory and do at a time; no team and no server has all of it.
+// Bounds what all accounts together hold in memory and do at a time; no team and no server has all of it, except on a small machine.
 
 import type { Clock } from '../../base/clock.ts'
 import { shareBytes } from '../../base/machine-memory.ts'
@@ -9,8 +9,8 @@ import { type Holder, WorkSlots } from '../model/work-slots.ts'
 
 const MIB = 1024 * 1024
 /**
- * Bytes of fetched content in memory, of all accounts and of those of one team, or at one server. On a small machine one large message
- * at a time.
+ * Bytes of fetched content in memory, of all accounts and of those of one team, or at one server. A small machine has room for one large
+ * message, so that there one team can have all of it for a while.
  */
 const BYTES_MAX = shareBytes({ share: 0.05, least: 16 * MIB, most: 32 * MIB })
 const SHARE_BYTES_MAX = 16 * MIB

@@ -31,9 +31,9 @@ test('addresses are those of the interfaces, else those of the name, and lead ba
   }
   const resolver = zoneResolver(zone)
   const host = 'mail.harbour.org'
-  const behind = await findOwnAddresses(resolver, { given: [], interfaces: [], host })
+  const behind = await findOwnAddresses(resolver, { options: [], interfaces: [], host })
   assert.deepEqual(behind, [FOUR])
-  const direct = await findOwnAddresses(resolver, { given: [], interfaces: ['2001:500:2f::f'], host })
+  const direct = await findOwnAddresses(resolver, { options: [], interfaces: ['2001:500:2f::f'], host })
   assert.deepEqual(direct, [SIX])
   assert.equal(await confirmedName(resolver, behind, 'harbour.org'), host)
   assert.equal(await confirmedName(zoneResolver({}), behind, 'harbour.org'), undefined, 'the name does not lead back')

@@ -1,4 +1,4 @@
-// What was done in this tab and can be undone, the last thing first. It survives a reload: the server keeps how messages were for a day.
+// Changes of this tab that can be undone, also after a reload: the server keeps the earlier state of messages for a day.
 
 import { toApiError } from '../api/errors.ts'
 import { say } from '../parts/toast.tsx'
@@ -18,14 +18,14 @@ interface Done {
   undoIds: readonly string[] | null
 }
 
-/** What is done, oldest first. */
+/** Oldest first. */
 const done: Done[] = read()
 const underWay = new WeakMap<Done, Promise<ActionOutcome>>()
 
 function read(): Done[] {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(KEY) ?? '[]') as Done[]
-    return kept.filter(({ at }) => at > Date.now() - DAY_MS)
+    const entries = JSON.parse(sessionStorage.getItem(KEY) ?? '[]') as Done[]
+    return entries.filter(({ at }) => at > Date.now() - DAY_MS)
   } catch {
     return []
   }
@@ -74,8 +74,8 @@ async function undo(data: MailboxData, entry: Done): Promise<void> {
   done.splice(done.indexOf(entry), 1)
   try {
     const undoIds = entry.undoIds ?? (await underWay.get(entry)!).undoIds
-    const left = await data.undo(undoIds)
-    say(left === 0 ? words.undone : words.undonePartly(left))
+    const unrestored = await data.undo(undoIds)
+    say(unrestored === 0 ? words.undone : words.undonePartly(unrestored))
   } catch (error) {
     const { status, message } = toApiError(error)
     // It stays to be tried again where the server did not answer.

@@ -12,12 +12,12 @@ interface RecipientsProps {
   label: string
   people: readonly TypedAddress[]
   onPeople: (people: TypedAddress[]) => void
-  /** Those who complete what is typed. */
-  known: readonly TypedAddress[]
+  /** People that complete the typed text. */
+  contacts: readonly TypedAddress[]
   hasFocus?: boolean
 }
 
-export function Recipients({ label, people, onPeople, known, hasFocus = false }: RecipientsProps) {
+export function Recipients({ label, people, onPeople, contacts, hasFocus = false }: RecipientsProps) {
   const id = useId()
   const [text, setText] = useState('')
   const taken = new Set(people.map(({ email }) => email.toLowerCase()))
@@ -43,7 +43,7 @@ export function Recipients({ label, people, onPeople, known, hasFocus = false }:
         )}
         <TypedRecipient
           {...{ id, label, text, setText, hasFocus }}
-          suggested={suggest(known, text, taken)}
+          suggested={suggest(contacts, text, taken)}
           add={(typed) => addPeople(readAddresses(typed))}
           choose={(person) => addPeople([person])}
         />

@@ -111,10 +111,10 @@ export class MailboxData implements ActionTarget {
 
   /** Undoes changes at the server, the last one first. @returns messages that changed since and stay as they are @throws ApiError */
   async undo(undoIds: readonly string[]): Promise<number> {
-    let left = 0
-    for (const id of [...undoIds].reverse()) left += (await undoChange(this.api, id)).not_restored.length
+    let unrestored = 0
+    for (const id of [...undoIds].reverse()) unrestored += (await undoChange(this.api, id)).not_restored.length
     await this.follow()
-    return left
+    return unrestored
   }
 
   /** The server said that types have a new state. */

@@ -192,14 +192,14 @@ export class ThreadList {
   /** Takes threads out before the server has answered. @returns puts them back */
   take(ids: ReadonlySet<string>): () => void {
     const removed: Removed = []
-    const left: (string | undefined)[] = []
+    const rest: (string | undefined)[] = []
     for (let index = 0; index < this.#ids.length; index++) {
       const id = this.#ids[index]
-      if (id === undefined || !ids.has(id)) left.push(id)
+      if (id === undefined || !ids.has(id)) rest.push(id)
       else removed.push({ id, index })
     }
     if (removed.length === 0) return () => {}
-    this.#ids = left
+    this.#ids = rest
     for (const { id } of removed) this.#taken.add(id)
     if (this.total.value !== null) this.total.value -= removed.length
     this.version.value++

@@ -7,8 +7,8 @@ import { isLabel } from '../../../store/entries/keywords.ts'
 import { accountOf } from '../../rules/account.ts'
 import { record } from '../../schemas/record.ts'
 
-/** Keywords that are looked at: a mail program may have made any number. */
-const LOOKED_AT = 500
+/** Keywords that are read: a mail program may have made any number. */
+const KEYWORDS_MAX = 500
 
 const Label = record('Label', 'A keyword that people gave to messages.', {
   keyword: Type.String({ description: 'In lower case, as `q=label:…` and the changes of keywords take it.' }),
@@ -29,7 +29,7 @@ const listLabels = route({
   reply: { list: 'whole', schema: listOf(Label) },
   handle({ principal, app }) {
     const account = accountOf(app, principal)
-    const keywords = app.store.programs.mail.keywordsInUse(account.n, LOOKED_AT)
+    const keywords = app.store.programs.mail.keywordsInUse(account.n, KEYWORDS_MAX)
     return { items: keywords.filter(isLabel).map((keyword) => ({ keyword })), next: null }
   },
 })

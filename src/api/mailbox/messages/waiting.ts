@@ -83,7 +83,7 @@ export async function waitForMessages(app: Context, options: Options): Promise<W
   }
 }
 
-/** Resolves when the account changes, the time is over, the client disconnects, or the credential has to be checked again. */
+/** Waits for a change of the account, the end of the time, the end of the connection, or the next check of the credential. */
 class Sleeper implements ChangeSubscriber {
   isOver: boolean
   isClosing = false

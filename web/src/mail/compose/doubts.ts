@@ -10,14 +10,14 @@ export type Doubt =
   /** People in a reply to several to whom the mailbox has never written. */
   | { kind: 'strangers'; people: string }
 
-/** What is looked at of a message. */
+/** The parts of a message that are checked. */
 export interface SentFields {
   to: readonly TypedAddress[]
   cc: readonly TypedAddress[]
   bcc: readonly TypedAddress[]
   subject: string
   attachments: readonly unknown[]
-  /** What is quoted of the message that is answered. */
+  /** Quotation of the answered message. */
   quote?: object | null
 }
 
@@ -49,11 +49,11 @@ export function doubtsOf(facts: DoubtFacts): Doubt[] {
 const peopleOf = ({ to, cc, bcc }: SentFields) => [...to, ...cc, ...bcc]
 
 function domainDoubts({ fields, contacts, own }: DoubtFacts): Doubt[] {
-  const known = new Set([own, ...contacts.map(({ email }) => email)].map(domainOf))
+  const domains = new Set([own, ...contacts.map(({ email }) => email)].map(domainOf))
   const unknown = new Set(peopleOf(fields).map(({ email }) => domainOf(email)))
   return [...unknown].flatMap((domain) => {
-    if (known.has(domain)) return []
-    const near = [...known].find((other) => isOneLetterAway(domain, other))
+    if (domains.has(domain)) return []
+    const near = [...domains].find((familiar) => isOneLetterAway(domain, familiar))
     return near === undefined ? [] : [{ kind: 'domain', domain, known: near } as const]
   })
 }
@@ -62,12 +62,12 @@ function domainDoubts({ fields, contacts, own }: DoubtFacts): Doubt[] {
 function strangerDoubts({ fields, contacts, own }: DoubtFacts): Doubt[] {
   const people = peopleOf(fields)
   if (fields.quote === null || fields.quote === undefined || people.length < 2) return []
-  const known = new Set([own, ...contacts.map(({ email }) => email)].map((email) => email.toLowerCase()))
+  const addresses = new Set([own, ...contacts.map(({ email }) => email)].map((email) => email.toLowerCase()))
   const ownDomain = domainOf(own)
   // The first recipient is who is answered.
   const strangers = people
     .slice(1)
-    .filter(({ email }) => !known.has(email.toLowerCase()) && domainOf(email) !== ownDomain)
+    .filter(({ email }) => !addresses.has(email.toLowerCase()) && domainOf(email) !== ownDomain)
   return strangers.length === 0 ? [] : [{ kind: 'strangers', people: strangers.map(({ email }) => email).join(', ') }]
 }
 

@@ -10,7 +10,7 @@ import type { DraftWriter } from './draft-writer.ts'
 
 export function Heads({ writer, hasFocus }: { writer: DraftWriter; hasFocus: boolean }) {
   const { to, cc, bcc, subject } = writer.fields.value
-  const known = writer.data.contacts.value
+  const contacts = writer.data.contacts.value
   const id = useId()
   useEffect(() => void writer.data.readContacts().catch(() => null), [writer])
   const [isMoreShown, setMoreShown] = useState(cc.length + bcc.length > 0)
@@ -21,7 +21,7 @@ export function Heads({ writer, hasFocus }: { writer: DraftWriter; hasFocus: boo
         <Recipients
           label={words.to}
           people={to}
-          known={known}
+          contacts={contacts}
           onPeople={(people) => writer.change({ to: people })}
           hasFocus={hasFocus}
         />
@@ -33,11 +33,16 @@ export function Heads({ writer, hasFocus }: { writer: DraftWriter; hasFocus: boo
       </div>
       {isMoreShown && (
         <>
-          <Recipients label={words.cc} people={cc} known={known} onPeople={(people) => writer.change({ cc: people })} />
+          <Recipients
+            label={words.cc}
+            people={cc}
+            contacts={contacts}
+            onPeople={(people) => writer.change({ cc: people })}
+          />
           <Recipients
             label={words.bcc}
             people={bcc}
-            known={known}
+            contacts={contacts}
             onPeople={(people) => writer.change({ bcc: people })}
           />
         </>
