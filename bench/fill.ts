@@ -88,6 +88,7 @@ async function deliver(appliance: Context, mailbox: Mailbox, index: number, mess
     mailboxId: mailbox.id,
     rcptTo: mailbox.email,
     reached: mailbox.email,
+    step: 'address' as const,
     patternOf: null,
     email: mailbox.email,
     quotaBytes: mailbox.quotaBytes,

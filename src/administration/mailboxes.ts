@@ -1,11 +1,12 @@
 // Mailboxes as a whole: the record in the directory together with its mail account, its sending accounts and the sign-ins through it.
 
 import type { Agents } from '../agents/agents.ts'
-import { conflict } from '../base/errors.ts'
+import { conflict, notFound } from '../base/errors.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { IssuedKey } from '../directory/keys/key-record.ts'
 import type { Alias } from '../directory/mailboxes/aliases.ts'
+import type { ThrowAwayAddress, ThrowAwayChange } from '../directory/mailboxes/aliases-throw-away.ts'
 import { checkSendScope, type MailboxChange, type SendScope } from '../directory/mailboxes/mailbox-input.ts'
 import type { Mailbox, MailboxInput } from '../directory/mailboxes/mailboxes.ts'
 import type { MailboxRestoration } from '../directory/mailboxes/mailboxes-deleted.ts'
@@ -20,7 +21,7 @@ import { removeForeignIdentities } from './addressing.ts'
 
 export interface MailboxDeps {
   db: Db
-  directory: Pick<Directory, 'mailboxes' | 'deletedMailboxes' | 'aliases' | 'keys'>
+  directory: Pick<Directory, 'mailboxes' | 'deletedMailboxes' | 'aliases' | 'throwAway' | 'keys'>
   store: {
     accounts: Pick<Store['accounts'], 'byMailbox'>
     edit: Pick<Store['edit'], 'openAccount'>
@@ -193,6 +194,31 @@ export class MailboxAdministration {
       const { mailbox } = directory.aliases.removeIn(tx, teamId, mailboxId, id)
       removeForeignIdentities(this.#deps, tx, mailbox)
       // A sign-in link may have been mailed to this address, which another mailbox can get now.
+      agents.endSignInsThrough(tx, mailboxId)
+    })
+  }
+
+  /** Makes a throw-away address. @throws ProductError as `ThrowAwayAddresses.createIn` */
+  addThrowAway(teamId: string, mailboxId: string, madeFor: string): Promise<ThrowAwayAddress> {
+    const { db, directory } = this.#deps
+    return db.write((tx) => directory.throwAway.createIn(tx, teamId, mailboxId, madeFor))
+  }
+
+  /** @throws ProductError not_found, validation_error */
+  changeThrowAway(mailboxId: string, id: string, change: ThrowAwayChange): Promise<ThrowAwayAddress> {
+    const { db, directory } = this.#deps
+    return db.write((tx) => directory.throwAway.changeIn(tx, mailboxId, id, change))
+  }
+
+  /** Ends a throw-away address with its identities; mail to it is rejected from then on. @throws ProductError not_found */
+  async endThrowAway(teamId: string, mailboxId: string, id: string): Promise<void> {
+    const { db, directory, agents } = this.#deps
+    await db.write((tx) => {
+      const mailbox = directory.mailboxes.getIn(tx, teamId, mailboxId)
+      if (mailbox === undefined) throw notFound('mailbox')
+      directory.throwAway.endIn(tx, mailboxId, id)
+      removeForeignIdentities(this.#deps, tx, mailbox)
+      // A sign-in link may have been mailed to this address, as for aliases.
       agents.endSignInsThrough(tx, mailboxId)
     })
   }

@@ -68,6 +68,7 @@ import { mailboxSieveScripts, sieveScripts } from './management/sieve-scripts.ts
 import { spamReports } from './management/spam.ts'
 import { suppressions } from './management/suppressions.ts'
 import { team } from './management/team.ts'
+import { mailboxThrowAway, throwAway } from './management/throw-away.ts'
 import { usage } from './management/usage.ts'
 import { webhookDeliveries } from './management/webhook-deliveries.ts'
 import { webhooks } from './management/webhooks.ts'
@@ -107,6 +108,7 @@ const management = [
   ...mailboxAppPasswords,
   ...mailboxAliases,
   ...mailboxForwards,
+  ...mailboxThrowAway,
   ...mailboxSieveScripts,
   ...mailboxPeople,
   ...inboundLogs,
@@ -143,6 +145,7 @@ const mailbox = [
   ...mailboxRemovedMessages,
   ...appPasswords,
   ...forwards,
+  ...throwAway,
   readEvents,
   ...vacation,
   ...threads,

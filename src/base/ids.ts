@@ -20,6 +20,7 @@ export const ID_PREFIX = {
   domain: 'mdom_',
   mailbox: 'mbx_',
   alias: 'mals_',
+  throwAwayAddress: 'taddr_',
   forward: 'fwd_',
   folder: 'fld_',
   thread: 'thr_',

@@ -41,6 +41,7 @@ import { logTail } from './commands/log-tail.ts'
 import { mailboxAlias, mailboxAliases, mailboxRemoveAlias } from './commands/mailbox-alias.ts'
 import { mailboxCreate } from './commands/mailbox-create.ts'
 import { mailboxKey } from './commands/mailbox-key.ts'
+import { mailboxEndThrowAway, mailboxThrowAway, mailboxThrowAways } from './commands/mailbox-throw-away.ts'
 import {
   mailboxDelete,
   mailboxErase,
@@ -140,6 +141,7 @@ export const GROUPS: readonly CommandGroup[] = [
       ...[domainList, domainShow, domainAdd, domainVerify, domainOwn, domainRotateKey, domainMtaSts, domainReports],
       ...[domainAddresses, domainSetAddresses],
       ...[mailboxList, mailboxCreate, mailboxKey, mailboxAlias, mailboxAliases, mailboxRemoveAlias],
+      ...[mailboxThrowAway, mailboxThrowAways, mailboxEndThrowAway],
       ...[appPasswordList, appPasswordCreate, appPasswordRevoke, mailboxSettings, mailboxSignIns],
       ...[forwardList, forwardAdd, forwardRemove],
       ...[filterShow, filterSet],

@@ -14,6 +14,7 @@ import { SignIns } from './keys/sign-ins.ts'
 import { Teams } from './keys/teams.ts'
 import { Addressing, dropPatternsOf } from './mailboxes/addressing.ts'
 import { Aliases } from './mailboxes/aliases.ts'
+import { ThrowAwayAddresses } from './mailboxes/aliases-throw-away.ts'
 import { AppPasswords } from './mailboxes/app-passwords.ts'
 import { Forwards } from './mailboxes/forwards.ts'
 import { Mailboxes } from './mailboxes/mailboxes.ts'
@@ -40,6 +41,8 @@ export interface Directory {
   deletedMailboxes: DeletedMailboxes
   /** Additional addresses of mailboxes. */
   aliases: Aliases
+  /** Addresses of mailboxes for one correspondent each. */
+  throwAway: ThrowAwayAddresses
   /** Separators and patterns of domains. */
   addressing: Addressing
   /** Addresses that ended, which no pattern matches. */
@@ -115,6 +118,7 @@ export function openDirectory(deps: DirectoryDeps): Directory {
     mailboxes,
     deletedMailboxes: new DeletedMailboxes({ ...deps, mailboxes }),
     aliases,
+    throwAway: new ThrowAwayAddresses({ ...deps, mailboxes, retired }),
     addressing,
     retired,
     patternAddresses,

@@ -77,11 +77,11 @@ export function deliveredStatus(
 }
 
 /**
- * docs/design/receiving.md §2: DNS queries with their answers, signatures, the matched filter rule, spam points, thread and script.
+ * docs/design/receiving.md §2: DNS queries with their answers, signatures, how the address was resolved, the matched filter rule, spam points, thread and script.
  * @param recipient index of the recipient
  */
 export function evidenceOf(
-  { inspection, decision }: LoggedMessage,
+  { inspection, decision, recipients }: LoggedMessage,
   recipient: number,
   copy: DeliveryResult | null,
 ): Record<string, unknown> {
@@ -98,6 +98,7 @@ export function evidenceOf(
       reason: verdict.dmarcReason,
     },
     arc: { result: verdict.arc, domain: verdict.arcDomain },
+    address: recipients[recipient]?.step ?? null,
     filter: decision?.filters[recipient] ?? null,
     spam: decision?.verdicts[recipient]?.spam.parts ?? [],
     thread: copy?.threadId ? { id: copy.threadId, by: copy.threadBy, ref: copy.threadRef } : null,

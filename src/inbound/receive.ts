@@ -6,6 +6,7 @@ import { LARGE_FROM_BYTES, MemoryExhausted, MemoryShares } from '../base/memory-
 import { isDiskFull } from '../base/storage-error.ts'
 import type { Config } from '../config/config.ts'
 import type { Directory } from '../directory/directory.ts'
+import { isUnlisted } from '../directory/mailboxes/receiver.ts'
 import { domainName } from '../directory/names/domain-name.ts'
 import { domainOf } from '../mime/address.ts'
 import { sourceOf } from '../net/connections.ts'
@@ -280,6 +281,8 @@ export class MessageReceiver {
       hostName: this.#deps.config.MAIL_HOSTS[0]!,
       queueId,
       rcptTo: first && others.length === 0 ? first.rcptTo : null,
+      deliveredTo:
+        report === null && recipients.length === 1 && isUnlisted(recipients[0]!.step) ? recipients[0]!.rcptTo : null,
       // RFC 3464 §2: reports have the null sender. Mailboxes get bounces too: they can be the envelope sender of an account.
       isForReports: report !== null || (sender.address === '' && recipients.length === 1),
       scripts: await scriptCalls(this.#deps, readers),

@@ -60,7 +60,7 @@ export interface Decided extends Inspected {
 
 /** A message of which only what writing needs is known of the recipients: policies and batch keys stay in their thread. */
 export type ForWriter<M extends Envelope> = Omit<M, 'recipients' | 'report'> & {
-  readonly recipients: readonly Pick<AcceptedRecipient, 'rcptTo' | 'mailbox' | 'teamId' | 'domain'>[]
+  readonly recipients: readonly Pick<AcceptedRecipient, 'rcptTo' | 'mailbox' | 'teamId' | 'domain' | 'step'>[]
   readonly report: ReportAddress | null
 }
 
@@ -89,7 +89,9 @@ export function withoutContent<M extends LoggedMessage>(message: M): M {
 
 function partiesOf({ recipients, report }: LoggedMessage): Pick<LoggedMessage, 'recipients' | 'report'> {
   return {
-    recipients: recipients.map(({ rcptTo, mailbox, teamId, domain }) => ({ rcptTo, mailbox, teamId, domain })),
+    recipients: recipients.map(({ rcptTo, mailbox, teamId, domain, step }) => ({
+      ...{ rcptTo, mailbox, teamId, domain, step },
+    })),
     report: report && { rcptTo: report.rcptTo, domain: report.domain, key: report.key, email: report.email },
   }
 }
@@ -103,7 +105,7 @@ function storedSpam({ score, probability, parts }: SpamScore, isSpam: boolean): 
 }
 
 function target(
-  { mailbox, rcptTo, reached, patternOf }: AcceptedRecipient,
+  { mailbox, rcptTo, reached, step, patternOf }: AcceptedRecipient,
   { verdict }: Inspection,
   { junk, spam }: SpamVerdict,
 ): DeliveryTarget {
@@ -114,6 +116,7 @@ function target(
     mailboxId: mailbox.id,
     rcptTo,
     reached,
+    step,
     patternOf,
     email: mailbox.email,
     quotaBytes: mailbox.quotaBytes,

@@ -129,6 +129,7 @@ export class Recipients {
     if (lookup.reason === 'unknown_recipient') return reject(refusals.unknown)
     if (lookup.reason === 'team_suspended') return reject(lookup.deferred ? refusals.teamSuspended : refusals.suspended)
     if (lookup.reason === 'mailbox_suspended') return reject(refusals.suspended, lookup.mailbox)
+    if (lookup.reason === 'address_paused') return reject(refusals.paused, lookup.mailbox)
     const { mailbox } = lookup
     const policy = await policyOf(this.#directory.filters, { mailboxId: mailbox.id, domainId: lookup.domain.id })
     const denied = evaluateEnvelope(policy, transaction.sender.address)

@@ -20,6 +20,7 @@ export const refusals = {
   unknown: refusal('unknown_recipient', 550, '5.1.1', 'There is no such mailbox here'),
   foreign: refusal(null, 550, '5.7.1', 'Relaying denied: this domain is not hosted here'),
   suspended: refusal('mailbox_suspended', 550, '5.2.1', 'The mailbox is suspended'),
+  paused: refusal('address_paused', 550, '5.2.1', 'The address takes no mail'),
   teamSuspended: refusal(
     'mailbox_suspended',
     450,

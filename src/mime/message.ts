@@ -170,6 +170,8 @@ export interface Arrival {
   queueId: string
   /** The one recipient, where there is only one: RFC 5321 4.4 lets Received name it then. */
   rcptTo: string | null
+  /** The same where the address is not one that mail programs know: a Delivered-To field names it (RFC 9228). */
+  deliveredTo?: string | null
   /** True for a bounce or feedback address, and for a message from the null sender to one mailbox: it is parsed as a report. */
   isForReports: boolean
 }

@@ -16,11 +16,12 @@ const RESULTS = /^authentication-results/i
 const NAME_BYTES_MAX = 100
 
 /**
- * The message as it is stored: Return-Path, Authentication-Results and Received in front (RFC 8601 4.1: above the other trace
+ * The message as it is stored: Return-Path, Delivered-To where it is wanted, Authentication-Results and Received in front (RFC 8601 4.1: above the other trace
  * fields), with forged fields of these names removed (RFC 8601 §5). All other bytes are unchanged.
  */
 export function addTrace(bytes: Uint8Array, arrival: Arrival, resultsHeader: string): Uint8Array {
-  return prependFields(bytes, arrival, { results: resultsHeader, received: receivedValue(arrival) })
+  const { deliveredTo = null } = arrival
+  return prependFields(bytes, arrival, { results: resultsHeader, received: receivedValue(arrival), deliveredTo })
 }
 
 /** The same for a message of this appliance: no client host is named. @param results the value of our Authentication-Results field */
@@ -44,9 +45,17 @@ export function nothingVerified(hostName: string): string {
 /** Where and when a message was received, and for which recipient. */
 type Receipt = Pick<Arrival, 'mailFrom' | 'hostName' | 'queueId' | 'rcptTo' | 'receivedAt'>
 
-function prependFields(bytes: Uint8Array, info: Receipt, values: { results: string; received: string }): Uint8Array {
+interface TraceValues {
+  results: string
+  received: string
+  deliveredTo?: string | null
+}
+
+function prependFields(bytes: Uint8Array, info: Receipt, values: TraceValues): Uint8Array {
+  const { deliveredTo = null } = values
   const front = Buffer.from(
     `Return-Path: <${printable(info.mailFrom).replace(/[<>]/g, '')}>\r\n` +
+      (deliveredTo === null ? '' : `Delivered-To: ${printable(deliveredTo)}\r\n`) +
       `Authentication-Results: ${values.results}\r\n` +
       `Received: ${values.received}\r\n`,
   )

@@ -137,6 +137,7 @@ export class ModelMailbox {
         mailboxId: this.mailboxId,
         rcptTo: ME,
         reached: ME,
+        step: 'address' as const,
         patternOf: null,
         email: ME,
         quotaBytes: 1e9,

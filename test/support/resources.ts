@@ -28,6 +28,8 @@ export async function resourcesOf(
   owned.set('suppression', await make('/suppressions', { email: 'gone@customer.test' }))
   owned.set('member', await make('/team/members', { email: `ana@people.${name}`, role: 'owner' }, team.key, 202))
   owned.set('alias', await make(`/mailboxes/${given.mailbox.id}/aliases`, { email: `orders@${name}` }))
+  const throwAway = `/mailboxes/${given.mailbox.id}/throw-away-addresses`
+  owned.set('throwAwayAddress', await make(throwAway, { made_for: 'shop.example' }))
   const account = { name: 'One', smtp_host: `smtp.${name}`, smtp_port: 587, smtp_protocol: 'starttls' }
   owned.set('provider', await make('/providers', { ...account, smtp_username: 'u', smtp_password: 'p' }))
   const outside = { email: `ana@out.${name}`, password: 'p', imap_host: `imap.${name}`, mode: 'collect' }

@@ -1,6 +1,7 @@
 // Sentences about the sender of a message, by the results of SPF, DKIM and DMARC (docs/design/webmail.md §3).
 
 import { getDomain } from 'tldts'
+import type { ThrowAwayAddress } from '../../directory/mailboxes/aliases-throw-away.ts'
 import { domainOf } from '../../mime/address.ts'
 import type { Exchange } from '../../store/messages/sender-history.ts'
 import type { MessageDetail } from '../../store/rows/records.ts'
@@ -46,9 +47,9 @@ export function replyElsewhere({ from, replyTo }: MessageDetail): string | null 
   return other === undefined ? null : other.email
 }
 
-/** Further warnings. */
-export function senderWarnings(message: MessageDetail, history: Exchange): Sentence[] {
-  const warnings: Sentence[] = []
+/** Further warnings. @param throwAway the address it was sent to, where it is one */
+export function senderWarnings(message: MessageDetail, history: Exchange, throwAway?: ThrowAwayAddress): Sentence[] {
+  const warnings = throwAway === undefined ? [] : [sentTo(throwAway, message)]
   if (history.received === 0 && history.sent === 0)
     warnings.push(sentence('first_contact', 'plain', 'First message from this address.'))
   const elsewhere = replyElsewhere(message)
@@ -57,4 +58,15 @@ export function senderWarnings(message: MessageDetail, history: Exchange): Sente
     warnings.push(sentence('reply_elsewhere', 'unsure', text, { reply_to: elsewhere }))
   }
   return warnings
+}
+
+/** A proven sender that the address was not made for was given it. */
+function sentTo({ email: address, madeFor }: ThrowAwayAddress, { authentication, from }: MessageDetail): Sentence {
+  const params = { address, made_for: madeFor, domain: domainOf(from.email).toLowerCase() }
+  const [made, author] = [getDomain(madeFor.toLowerCase()), getDomain(params.domain)]
+  if (authentication.fromAligned && made !== null && author !== made) {
+    const text = 'Sent to {address}, which was made for {made_for}: {domain} was given it.'
+    return sentence('address_passed_on', 'unsure', text, params)
+  }
+  return sentence('throw_away', 'plain', 'Sent to {address}, which was made for {made_for}.', params)
 }

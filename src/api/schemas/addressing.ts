@@ -52,7 +52,7 @@ export const ResolvedAddressJson = record(
   {
     step: Words(
       [...STEPS],
-      '`address`: a mailbox or an alias has it. `sub_address`: what is left without its tag. `role`: postmaster and abuse. `pattern`: of ' +
+      '`address`: a mailbox or an alias has it. `throw_away`: a mailbox made it for one correspondent. `sub_address`: what is left without its tag. `role`: postmaster and abuse. `pattern`: of ' +
         'the domain. `none`: it is refused.',
     ),
     mailbox_id: Type.Union([Id('mailbox'), Type.Null()]),
@@ -84,7 +84,7 @@ export function presentResolved(receiver: ReceiverLookup): Static<typeof Resolve
     const { step, mailbox } = receiver
     return { step, mailbox_id: mailbox.id, text: SENTENCES[step](mailbox.email) }
   }
-  const mailboxId = reason === 'mailbox_suspended' ? receiver.mailbox.id : null
+  const mailboxId = 'mailbox' in receiver ? receiver.mailbox.id : null
   return { step: 'none', mailbox_id: mailboxId, text: REFUSALS[reason] }
 }
 
@@ -92,11 +92,13 @@ const REFUSALS: Record<NonNullable<ReceiverLookup['reason']>, string> = {
   unknown_domain: 'The domain does not receive here: verify it first.',
   unknown_recipient: 'No mailbox, no alias and no pattern has the address.',
   mailbox_suspended: 'Its mailbox is suspended.',
+  address_paused: 'It is a throw-away address that is paused.',
   team_suspended: 'The team is suspended.',
 }
 
 const SENTENCES = {
   address: (email: string) => `It is an address of ${email}.`,
+  throw_away: (email: string) => `It is a throw-away address of ${email}.`,
   sub_address: (email: string) => `Without its tag it is an address of ${email}.`,
   role: (email: string) => `Mail to this name goes to ${email}, the oldest mailbox.`,
   pattern: (email: string) => `A pattern of the domain leads to ${email}.`,

@@ -1,6 +1,7 @@
 // The evidence for the outcome of a received message: DNS answers, signatures, the filter rule, spam tests, the thread.
 
 import { type Static, Type } from 'typebox'
+import { ADDRESS_STEPS } from '../../directory/mailboxes/receiver.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import { AuthResult } from './auth-result.ts'
 import { FilterRule } from './filter-state.ts'
@@ -88,6 +89,7 @@ export const Evidence = record(
     signatures: Type.Array(SignatureEvidence),
     dmarc: Nullable(DmarcEvidence),
     arc: Nullable(ArcEvidence),
+    address: Nullable(Words(ADDRESS_STEPS, 'How the recipient address led to the mailbox; see `lookupDomainAddress`.')),
     filter: Nullable(FilterEvidence),
     spam: Type.Array(SpamPart),
     thread: Nullable(ThreadEvidence),
@@ -107,6 +109,7 @@ export type Evidence = Static<typeof Evidence>
 export function presentEvidence(kept: Record<string, unknown>): Evidence {
   const { dns = [], spf = null, signatures = [], dmarc = null, arc = null } = kept as Partial<Evidence>
   const {
+    address = null,
     filter = null,
     spam = [],
     thread = null,
@@ -121,6 +124,7 @@ export function presentEvidence(kept: Record<string, unknown>): Evidence {
     signatures,
     dmarc,
     arc,
+    address,
     filter,
     spam: presentSpamParts(spam),
     thread,

@@ -19,6 +19,7 @@ export const InboundStatus = Words(
 export const InboundReason = Words([
   'unknown_recipient',
   'mailbox_suspended',
+  'address_paused',
   'mailbox_full',
   'sender_filtered',
   'script_refused',

@@ -52,6 +52,12 @@ export const Message = record('Message', 'A message in full. Members that `inclu
   ),
   in_reply_to: Type.Array(Type.String(), { description: 'Message-IDs without angle brackets.' }),
   references: Type.Array(Type.String(), { description: 'Message-IDs without angle brackets, oldest first.' }),
+  delivered_to: Nullable(
+    Type.String({
+      description:
+        'The address it was sent to in SMTP: that of the mailbox, a sub-address, an alias, a throw-away address or one of a pattern.',
+    }),
+  ),
   reply_to: Type.Array(AddressJson),
   sender: Nullable(AddressJson),
   headers: Type.Optional(Type.Array(Header, { maxItems: 200, description: 'In the order of the message.' })),
@@ -120,6 +126,7 @@ export function presentMessage(
     internet_message_id: message.internetMessageId,
     in_reply_to: message.inReplyTo,
     references: message.references,
+    delivered_to: message.envelope.rcptTo || null,
     reply_to: message.replyTo.map(presentAddress),
     sender: message.sender === null ? null : presentAddress(message.sender),
     ...(headers && { headers: headers.map(({ name, value }) => ({ name, value })) }),

@@ -5,6 +5,7 @@ import { conflict, notFound } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { type Page, type PageKey, pageOf } from '../../db/page.ts'
+import { key, type RecordOf, type RowOf, table, text, time } from '../../db/table.ts'
 import { parseMailbox } from '../../mime/address.ts'
 import { basesOf, SEPARATOR_DEFAULT } from '../../mime/local-patterns.ts'
 import type { OwnAddresses } from '../../mime/own-addresses.ts'
@@ -27,20 +28,25 @@ export interface Alias {
 /** Maximum aliases of a mailbox. */
 export const ALIASES_MAX = 50
 
-interface AliasRow {
-  n: number
-  id: string
-  mailbox_id: string
-  domain_id: string
-  email: string
-  created_at: number
-}
+export const ALIASES = table('aliases', {
+  n: key(),
+  id: text(),
+  mailbox_id: text(),
+  domain_id: text(),
+  /** Lower-case. */
+  email: text(),
+  /** What a throw-away address is for (aliases-throw-away.ts); null for an alias. */
+  made_for: text().orNull(),
+  /** Since when a throw-away address refuses mail. */
+  paused_at: time().orNull(),
+  created_at: time(),
+})
 
 /** What aliases need of mailboxes; `Mailboxes` itself imports this file. */
 interface AliasOwners {
   getIn(reader: Reader, teamId: string, id: string): Mailbox | undefined
   takeAddress(tx: Tx, teamId: string, written: string): { email: string; domainId: string }
-  reachedAt(domainId: string, email: string): Mailbox | undefined
+  reachedAt(domainId: string, email: string): object | undefined
 }
 
 interface Deps {
@@ -62,18 +68,20 @@ export class Aliases {
 
   /** Newest first. */
   list(mailboxId: string, { limit, after }: { limit: number; after: PageKey | null }): Page<Alias> {
-    const rows = this.#deps.db.read.all<AliasRow>(
-      `SELECT * FROM aliases WHERE mailbox_id = ?${after === null ? '' : ' AND (created_at, n) < (?, ?)'}
+    const rows = ALIASES.all(
+      this.#deps.db.read,
+      `WHERE mailbox_id = ? AND made_for IS NULL${after === null ? '' : ' AND (created_at, n) < (?, ?)'}
        ORDER BY created_at DESC, n DESC LIMIT ?`,
       [mailboxId, ...(after ?? []), limit + 1],
     )
-    return pageOf(rows, limit, (row) => [row.created_at, row.n], present)
+    return pageOf(rows, limit, ({ createdAt, n }) => [createdAt, n], present)
   }
 
   /** The alias of a mailbox with this address, in any case of its letters. */
   named(mailboxId: string, address: string): Alias | undefined {
-    const sql = 'SELECT * FROM aliases WHERE mailbox_id = ? AND email = ?'
-    const row = this.#deps.db.read.get<AliasRow>(sql, [mailboxId, parseMailbox(address)?.email.toLowerCase() ?? ''])
+    const email = parseMailbox(address)?.email.toLowerCase() ?? ''
+    const rest = 'WHERE mailbox_id = ? AND email = ? AND made_for IS NULL'
+    const row = ALIASES.get(this.#deps.db.read, rest, [mailboxId, email])
     return row && present(row)
   }
 
@@ -89,14 +97,12 @@ export class Aliases {
     if (mailbox.domainId === null)
       throw conflict('The mailbox is an outside account: it has the addresses of that account.')
     const address = mailboxes.takeAddress(tx, teamId, written)
-    const sql = 'SELECT count(*) AS count FROM aliases WHERE mailbox_id = ?'
+    const sql = 'SELECT count(*) AS count FROM aliases WHERE mailbox_id = ? AND made_for IS NULL'
     const { count } = tx.get<{ count: number }>(sql, [mailboxId])!
     if (count >= ALIASES_MAX) throw conflict(`The mailbox already has ${ALIASES_MAX} aliases. Remove one first.`)
-    const row = {
-      ...{ id: newId('alias'), mailbox_id: mailboxId, domain_id: address.domainId, email: address.email },
-      created_at: clock.now(),
-    }
-    return { alias: present({ n: tx.insert('aliases', row), ...row }), mailbox }
+    const alias = { ...address, id: newId('alias'), mailboxId, createdAt: clock.now() }
+    ALIASES.insert(tx, alias)
+    return { alias, mailbox }
   }
 
   /**
@@ -107,7 +113,7 @@ export class Aliases {
   removeIn(tx: Tx, teamId: string, mailboxId: string, id: string): { mailbox: Mailbox; email: string } {
     const mailbox = this.#deps.mailboxes.getIn(tx, teamId, mailboxId)
     if (mailbox === undefined) throw notFound('mailbox')
-    const sql = 'DELETE FROM aliases WHERE id = ? AND mailbox_id = ? RETURNING domain_id, email'
+    const sql = 'DELETE FROM aliases WHERE id = ? AND mailbox_id = ? AND made_for IS NULL RETURNING domain_id, email'
     const removed = tx.get<{ domain_id: string; email: string }>(sql, [id, mailboxId])
     if (removed === undefined) throw notFound('alias')
     dropForwardsOfAlias(tx, mailboxId, removed.email)
@@ -121,7 +127,7 @@ export class Aliases {
   }
 
   /**
-   * Addresses a mailbox writes as: its own and its aliases, each also with a tag (docs/design/mailbox.md §8), and those of patterns that lead to
+   * Addresses a mailbox writes as: its own, its aliases and its throw-away addresses, the first two also with a tag (docs/design/mailbox.md §8), and those of patterns that lead to
    * it. An agent writes as its own address only (docs/design/agents.md §7).
    */
   ownAddresses(reader: Reader, { id, email, isAgent }: Mailbox): OwnAddresses {
@@ -157,7 +163,7 @@ export class Aliases {
     const domain = domains.byName(name)
     const names = [local, ...basesOf(local, domain?.separators ?? SEPARATOR_DEFAULT)].map((base) => `${base}@${name}`)
     for (const base of names) {
-      if (base === mailbox.email || isAliasOf(reader, mailbox.id, base)) return 'named'
+      if (base === mailbox.email || isAliasOf(reader, mailbox.id, base, base === email)) return 'named'
       if (domain !== undefined && mailboxes.reachedAt(domain.id, base) !== undefined) return null
     }
     if (domain === undefined || addressing.leadsTo(domain.id, local) !== mailbox.id) return null
@@ -172,38 +178,33 @@ export class Aliases {
   }
 }
 
-function present(row: AliasRow): Alias {
-  return {
-    id: row.id,
-    mailboxId: row.mailbox_id,
-    domainId: row.domain_id,
-    email: row.email,
-    createdAt: row.created_at,
-  }
+function present({ id, mailboxId, domainId, email, createdAt }: RecordOf<typeof ALIASES>): Alias {
+  return { id, mailboxId, domainId, email, createdAt }
 }
 
-/** The addresses of the aliases of a mailbox, lower-case, the oldest first. */
+/** The addresses of the aliases of a mailbox and its throw-away addresses, lower-case, the oldest first. */
 export function aliasesOf(reader: Reader, mailboxId: string): { domainId: string; email: string }[] {
   const sql = 'SELECT domain_id AS domainId, email FROM aliases WHERE mailbox_id = ? ORDER BY n'
   return reader.all<{ domainId: string; email: string }>(sql, [mailboxId])
 }
 
-function isAliasOf(reader: Reader, mailboxId: string, email: string): boolean {
-  const sql = 'SELECT 1 AS found FROM aliases WHERE mailbox_id = ? AND email = ?'
-  return reader.get(sql, [mailboxId, email]) !== undefined
+function isAliasOf(reader: Reader, mailboxId: string, email: string, isWhole: boolean): boolean {
+  const found = ALIASES.only('made_for').get(reader, 'WHERE mailbox_id = ? AND email = ?', [mailboxId, email])
+  return found !== undefined && (isWhole || found.madeFor === null)
 }
 
-/** The id of the mailbox with an alias of exactly this lower-case address. */
-export function aliasAt(reader: Reader, domainId: string, email: string): string | undefined {
-  const sql = 'SELECT mailbox_id FROM aliases WHERE domain_id = ? AND email = ?'
-  return reader.get<{ mailbox_id: string }>(sql, [domainId, email])?.mailbox_id
+const AT = ALIASES.only('mailbox_id', 'made_for', 'paused_at')
+
+/** The alias or throw-away address of exactly this lower-case address. */
+export function aliasAt(reader: Reader, domainId: string, email: string): RecordOf<typeof AT> | undefined {
+  return AT.get(reader, 'WHERE domain_id = ? AND email = ?', [domainId, email])
 }
 
 /** Frees the aliases of a mailbox in the unit of work that deletes it. They are remembered, in case it is restored. */
 export function dropAliases(tx: Tx, mailboxId: string): void {
   tx.run(
-    `INSERT INTO deleted_aliases (id, mailbox_id, domain_id, email, created_at)
-     SELECT id, mailbox_id, domain_id, email, created_at FROM aliases WHERE mailbox_id = ?`,
+    `INSERT INTO deleted_aliases (id, mailbox_id, domain_id, email, created_at, made_for, paused_at)
+     SELECT id, mailbox_id, domain_id, email, created_at, made_for, paused_at FROM aliases WHERE mailbox_id = ?`,
     [mailboxId],
   )
   tx.run('DELETE FROM aliases WHERE mailbox_id = ?', [mailboxId])
@@ -215,14 +216,14 @@ export function dropAliases(tx: Tx, mailboxId: string): void {
  * @returns the addresses that it cannot have again
  */
 export function restoreAliases(tx: Tx, mailboxId: string, isFree: (email: string) => boolean): string[] {
-  const rows = tx.all<Omit<AliasRow, 'n'>>(
+  const rows = tx.all<RowOf<typeof ALIASES>>(
     'SELECT * FROM deleted_aliases WHERE mailbox_id = ? ORDER BY created_at, id',
     [mailboxId],
   )
   forgetAliases(tx, mailboxId)
   return rows.flatMap((row) => {
     if (!isFree(row.email)) return [row.email]
-    tx.insert('aliases', { ...row })
+    ALIASES.insert(tx, ALIASES.record(row))
     return []
   })
 }

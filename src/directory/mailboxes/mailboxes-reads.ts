@@ -23,7 +23,7 @@ import {
   readMailbox,
   readMailboxes,
 } from './mailbox-record.ts'
-import { findReceiver, type ReceiverLookup } from './receiver.ts'
+import { findReceiver, type ReachedMailbox, type ReceiverLookup } from './receiver.ts'
 import type { RetiredAddresses } from './retired-addresses.ts'
 
 export interface MailboxFilter {
@@ -91,7 +91,9 @@ export class MailboxReads {
   /** The mailbox with this address or alias (see `loginName`) at the domain that receives for its name; never a deleted one. */
   byLogin(name: string): Mailbox | undefined {
     const domain = this.#deps.domains.byName(name.slice(name.lastIndexOf('@') + 1))
-    return domain && this.reachedAt(domain.id, name)
+    const found = domain && this.reachedAt(domain.id, name)
+    // Those that a throw-away address was made for know it.
+    return found?.isThrowAway ? undefined : found?.mailbox
   }
 
   /** The mailboxes that are accounts at other servers with this lower-case address: at most one of each team, oldest first. */
@@ -165,12 +167,13 @@ export class MailboxReads {
     })
   }
 
-  /** The mailbox with exactly this lower-case address or alias; never a deleted one. */
-  reachedAt(domainId: string, email: string): Mailbox | undefined {
+  /** The mailbox with exactly this lower-case address, alias or throw-away address; never a deleted one. */
+  reachedAt(domainId: string, email: string): ReachedMailbox | undefined {
     const own = this.at(domainId, email)
-    if (own !== undefined) return own
-    const id = aliasAt(this.#deps.db.read, domainId, email)
-    return id === undefined ? undefined : this.byId(id)
+    if (own !== undefined) return { mailbox: own, isThrowAway: false, isPaused: false }
+    const alias = aliasAt(this.#deps.db.read, domainId, email)
+    const mailbox = alias && this.byId(alias.mailboxId)
+    return mailbox && { mailbox, isThrowAway: alias!.madeFor !== null, isPaused: alias!.pausedAt !== null }
   }
 
   /** The oldest active mailbox of a domain, of a team, or of the whole appliance that receives here; agents excluded. */
@@ -224,7 +227,7 @@ function readAt(reader: Reader, domainId: string, email: string): Mailbox | unde
 
 /** @throws ProductError conflict for the address of a mailbox or alias at a domain */
 export function refuseTaken(tx: Tx, domainId: string, email: string): void {
-  const holder = readAt(tx, domainId, email)?.id ?? aliasAt(tx, domainId, email)
+  const holder = readAt(tx, domainId, email)?.id ?? aliasAt(tx, domainId, email)?.mailboxId
   if (holder !== undefined) throw conflict('The address is already in use.', 'email')
 }
 

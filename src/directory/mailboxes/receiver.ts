@@ -9,8 +9,13 @@ import { TLS_REPORTS_TO } from '../domains/tls-records.ts'
 import type { Mailbox } from './mailbox-record.ts'
 
 /** Which step of the resolution found the mailbox (docs/design/directory.md §6.4). */
-export const ADDRESS_STEPS = ['address', 'sub_address', 'role', 'pattern'] as const
+export const ADDRESS_STEPS = ['address', 'throw_away', 'sub_address', 'role', 'pattern'] as const
 export type AddressStep = (typeof ADDRESS_STEPS)[number]
+
+/** Whether the owner of the mailbox does not have the address in their mail programs: a throw-away address, or one of a pattern. */
+export function isUnlisted(step: AddressStep): boolean {
+  return step === 'throw_away' || step === 'pattern'
+}
 
 /** The mailbox of a recipient address, or why there is none. */
 export type ReceiverLookup =
@@ -20,6 +25,8 @@ export type ReceiverLookup =
   /** `domain` is null for names that belong to the appliance rather than to a team. */
   | { reason: 'unknown_recipient'; domain: ReceivingDomain | null }
   | { reason: 'mailbox_suspended'; mailbox: Mailbox; domain: ReceivingDomain }
+  /** A throw-away address that its mailbox has paused. */
+  | { reason: 'address_paused'; mailbox: Mailbox; domain: ReceivingDomain }
   /** `deferred` while mail gets a temporary error; afterwards it is rejected (docs/design/directory.md §3). */
   | { reason: 'team_suspended'; domain: ReceivingDomain; deferred: boolean }
 
@@ -27,18 +34,26 @@ export type ReceiverLookup =
 export interface Reach {
   /** The address or alias that it is a sub-address of, or the address itself, lower-case. */
   reached: string
+  step: AddressStep
   /** The domain whose pattern led here, for an address that is no mailbox and no alias; null otherwise. */
   patternOf: string | null
 }
 
 export function reachOf({ reached, step, domain }: Extract<ReceiverLookup, { reason: null }>): Reach {
-  return { reached, patternOf: step === 'pattern' ? domain.id : null }
+  return { reached, step, patternOf: step === 'pattern' ? domain.id : null }
+}
+
+/** The mailbox that exactly an address leads to. */
+export interface ReachedMailbox {
+  mailbox: Mailbox
+  isThrowAway: boolean
+  isPaused: boolean
 }
 
 /** What the lookup needs. Both mailbox methods read by index. */
 interface ReceiverDeps {
   mailboxes: {
-    reachedAt(domainId: string, email: string): Mailbox | undefined
+    reachedAt(domainId: string, email: string): ReachedMailbox | undefined
     oldest(of: { domainId: string } | { teamId: string } | 'all'): Mailbox | undefined
     byId(id: string): Mailbox | undefined
   }
@@ -79,23 +94,30 @@ export function findReceiver(deps: ReceiverDeps, localPart: string, domain: stri
   if (resolution === undefined) return { reason: 'unknown_recipient', domain: target }
   if (resolution.mailbox.status !== 'active')
     return { reason: 'mailbox_suspended', mailbox: resolution.mailbox, domain: target }
-  return { reason: null, domain: target, ...resolution }
+  const { isPaused, ...found } = resolution
+  if (isPaused) return { reason: 'address_paused', mailbox: found.mailbox, domain: target }
+  return { reason: null, domain: target, ...found }
 }
 
 interface Resolution {
   mailbox: Mailbox
   step: AddressStep
   reached: string
+  isPaused?: boolean
 }
 
-/** By the address itself, or else by the longest base of a sub-address (RFC 5233). */
+/** By the address itself, or else by the longest base of a sub-address (RFC 5233). A throw-away address has none. */
 function findNamed({ mailboxes }: ReceiverDeps, local: string, domain: ReceivingDomain): Resolution | undefined {
   for (const base of [local, ...basesOf(local, domain.separators)]) {
     // No mailbox and no alias has a name with them.
     if (/[+=]/.test(base)) continue
     const reached = `${base}@${domain.name}`
-    const mailbox = mailboxes.reachedAt(domain.id, reached)
-    if (mailbox !== undefined) return { mailbox, step: base === local ? 'address' : 'sub_address', reached }
+    const found = mailboxes.reachedAt(domain.id, reached)
+    const isWhole = base === local
+    if (found === undefined || (found.isThrowAway && !isWhole)) continue
+    const { mailbox, isThrowAway, isPaused } = found
+    if (isThrowAway) return { mailbox, step: 'throw_away', reached, isPaused }
+    return { mailbox, step: isWhole ? 'address' : 'sub_address', reached }
   }
   return undefined
 }

@@ -31,6 +31,8 @@ export type InboundStatus = 'stored' | 'junk' | 'refused' | 'deferred' | 'duplic
 export type InboundReason =
   | 'unknown_recipient'
   | 'mailbox_suspended'
+  /** A throw-away address that is paused. */
+  | 'address_paused'
   | 'mailbox_full'
   | 'sender_filtered'
   | 'script_refused'

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { newId } from '../../base/ids.ts'
 import { WriteBatches } from '../../base/write-batches.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import type { AddressStep } from '../../directory/mailboxes/receiver.ts'
 import type { SieveOutcome } from '../../sieve/outcome.ts'
 import type { ScriptNotification, ScriptVacation } from '../../sieve/script.ts'
 import type { InspectedContent, Inspection } from '../../workers/inspection.ts'
@@ -38,6 +39,7 @@ export interface DeliveryTarget {
   rcptTo: string
   /** The address or alias that `rcptTo` leads to, without its tag, lower-case. */
   reached: string
+  step: AddressStep
   /** The domain whose pattern led here, for an address that is no mailbox and no alias; null otherwise. */
   patternOf: string | null
   /** Address of the mailbox itself, which differs from `rcptTo` for tags and aliases. */

@@ -3,6 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { placeholders } from '../../db/sql-text.ts'
+import { isUnlisted } from '../../directory/mailboxes/receiver.ts'
 import { answerAddress, namedIn, senderKeys } from '../../mime/auto-reply.ts'
 import { untagged } from '../../mime/local-part.ts'
 import { clean } from '../../mime/one-line.ts'
@@ -145,7 +146,7 @@ export class Vacations {
     const vacation = vacationOf(target, delivered)
     if (!delivered.isAway && vacation === undefined) return false
     const isFiled = delivered.outcome === 'stored' || (delivered.outcome === 'discarded' && vacation !== undefined)
-    if (!isFiled || target.junk || delivered.junk || target.patternOf !== null) return false
+    if (!isFiled || target.junk || delivered.junk || isUnlisted(target.step)) return false
     const to = answerAddress(message.mailFrom, message.inspection)
     const account = to === null ? undefined : this.#deps.accounts.byMailbox(target.mailboxId, tx)
     if (to === null || account === undefined) return false

@@ -97,6 +97,7 @@ function targetOf(
     mailboxId: mailboxIds[box]!,
     rcptTo: 'ann+x@here.test',
     reached: 'ann@here.test',
+    step: 'address' as const,
     patternOf: null,
     email: 'ann@here.test',
     quotaBytes,

@@ -122,7 +122,7 @@ class Mailbox {
     const none = 'none' as const
     const target = {
       ...{ mailboxId: this.#account.mailboxId, rcptTo: 'ana@corpus.test', email: 'ana@corpus.test' },
-      ...{ reached: 'ana@corpus.test', patternOf: null },
+      ...{ reached: 'ana@corpus.test', step: 'address' as const, patternOf: null },
       ...{ quotaBytes: 2 ** 40, junk: false, spam: { score: 0, isSpam: false, reasons: [] } },
       authentication: { spf: none, dkim: none, dmarc: none, arc: none, fromAligned: false, reasons: [] },
     }

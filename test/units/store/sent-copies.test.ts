@@ -45,6 +45,7 @@ async function arrive(given: Partial<ParsedMessage>): Promise<string> {
     mailboxId,
     rcptTo: ME,
     reached: ME,
+    step: 'address' as const,
     patternOf: null,
     email: ME,
     quotaBytes: 1e9,

@@ -36,12 +36,17 @@ const readEvidence = route({
     const shown = row === undefined ? null : presentEvidence(row.evidence)
     const evidence = shown && (principal.permissions.includes('mailbox.write') ? shown : { ...shown, forwarding: null })
     const history = app.store.read.messages.senderHistory(account, message)
+    const throwAway = app.directory.throwAway.at(account.mailboxId, message.envelope.rcptTo)
     const data: MessageEvidence = {
       message_id: id,
       outcome: row?.status ?? null,
       sentences: isSent
         ? [sentence('sent_here', 'plain', 'This mailbox sent it.')]
-        : [...whereabouts(message, row, evidence), ...senderWarnings(message, history), ...spamSentences(message)],
+        : [
+            ...whereabouts(message, row, evidence),
+            ...senderWarnings(message, history, throwAway),
+            ...spamSentences(message),
+          ],
       spam: presentSpam(message.spam),
       evidence,
       untrusted_content: true,

@@ -153,6 +153,7 @@ async function describe(app: Context, account: Account, message: MessageDetail, 
   const { messages } = app.store.read
   const history = messages.senderHistory(account, message)
   const isSent = app.store.sending.submissions.byMessage(account, message.id) !== undefined
+  const throwAway = app.directory.throwAway.at(account.mailboxId, message.envelope.rcptTo)
   const list = mailingListOf((await messages.headers(account, message.id)) ?? [])
   const data: MessageViewJson = {
     message_id: message.id,
@@ -168,7 +169,7 @@ async function describe(app: Context, account: Account, message: MessageDetail, 
     },
     list: list && { id: list.id, one_click: list.oneClick, mailto: list.mailto, https: list.https },
     tone: isSent ? null : toneOf(message),
-    warnings: isSent ? [] : senderWarnings(message, history),
+    warnings: isSent ? [] : senderWarnings(message, history, throwAway),
     untrusted_content: !isSent,
   }
   return answer({ data, version: { ...data, program: PROGRAM_VERSION } })

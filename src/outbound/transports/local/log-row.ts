@@ -52,6 +52,7 @@ export function logRow(
     spamScore: 0,
     messageId: copy?.messageId ?? null,
     evidence: {
+      address: recipient.reach?.step ?? null,
       filter,
       thread,
       forwarding: copy && forwardingEvidence(copy.forwarding),

@@ -33,6 +33,7 @@ export interface LocalRecipient {
 export const refusals = {
   unknown: (address: string) => never('unknown_recipient', '5.1.1', `There is no mailbox ${address} here.`),
   suspended: (address: string) => never('mailbox_suspended', '5.2.1', `The mailbox ${address} is suspended.`),
+  paused: (address: string) => never('address_paused', '5.2.1', `The address ${address} takes no mail.`),
   filtered: (address: string) => never('sender_filtered', '5.7.1', `${address} does not accept mail from this sender.`),
   byScript: (reason: string) => never('script_refused', '5.7.1', reason),
   loop: (address: string) =>
@@ -76,6 +77,7 @@ function refusalOf(found: ReceiverLookup, address: string): LocalRefusal | null 
   if (found.reason === 'unknown_domain') return refusals.foreign(address)
   if (found.reason === 'unknown_recipient') return refusals.unknown(address)
   if (found.reason === 'mailbox_suspended') return refusals.suspended(address)
+  if (found.reason === 'address_paused') return refusals.paused(address)
   if (found.reason === 'team_suspended') {
     return found.deferred ? refusals.teamSuspended(address) : refusals.suspended(address)
   }

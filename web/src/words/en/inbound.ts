@@ -97,6 +97,7 @@ export const inbound = {
   record: (name: string) => `Record ${name}`,
   reasons: {
     unknown_recipient: 'There is no mailbox or alias with this address.',
+    address_paused: 'It was sent to a throw-away address that is paused.',
     mailbox_suspended: 'The mailbox is suspended. Messages are accepted again when it is active.',
     mailbox_full: 'The mailbox has no room. Raise its quota, or delete messages.',
     sender_filtered: 'A sender filter does not accept this sender.',

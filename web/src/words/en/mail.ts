@@ -164,6 +164,14 @@ export const mail = {
     }),
     no_author: () => ({ head: 'It does not say who it is from.', rest: '' }),
     first_contact: () => ({ head: 'First message from this address.', rest: '' }),
+    throw_away: ({ address, made_for: who }: Params) => ({
+      head: `Sent to ${address},`,
+      rest: `which was made for ${who}.`,
+    }),
+    address_passed_on: ({ address, made_for: who, domain }: Params) => ({
+      head: `Sent to ${address},`,
+      rest: `which was made for ${who}: ${domain} was given it.`,
+    }),
     reply_elsewhere: ({ reply_to: to }: Params) => ({ head: `Answers would go to ${to},`, rest: 'not to the sender.' }),
   },
   pictures: {
