@@ -28,6 +28,8 @@ export interface ModelAbilities {
   uidPlus?: boolean
   move?: boolean
   objectIds?: boolean
+  /** Whether the sizes that it names are those of its messages; as Exchange, it estimates them otherwise. */
+  exactSizes?: boolean
   /** As Gmail: all messages are in All Mail, Trash or Spam. */
   labels?: boolean
   /** Keywords that are kept; null: all. */
@@ -99,6 +101,7 @@ export class ModelAccount {
         uidPlus: true,
         move: true,
         objectIds: false,
+        exactSizes: true,
         labels: false,
         keywords: null,
       },
@@ -269,7 +272,7 @@ export class ModelConnection implements AccountServer {
     this.facts = {
       ...{ kind: labels ? 'gmail' : 'other', name: 'model', capabilities: [], hasIdle: idle },
       ...{ hasCondstore: condstore, hasQresync: qresync, hasMove: move, hasUidPlus: uidPlus, hasLabels: labels },
-      hasExactSizes: true,
+      hasExactSizes: account.abilities.exactSizes,
     }
   }
 
@@ -396,13 +399,19 @@ export class ModelConnection implements AccountServer {
         .map((message) => ({
           ...this.#flagsOf(message),
           ...{
-            sizeBytes: this.#account.sizes.get(message.uid) ?? message.bytes.length,
+            sizeBytes: this.#sizeOf(message),
             receivedAt: message.receivedAt,
           },
           messageId: /^Message-ID: *(.*)$/im.exec(message.bytes.toString('latin1'))?.[1]?.trim() ?? null,
           objectId: this.#account.abilities.objectIds || this.#account.abilities.labels ? message.objectId : null,
         })),
     )
+  }
+
+  /** An estimate differs from folder to folder. */
+  #sizeOf({ uid, bytes }: ModelMessage): number {
+    const { sizes, abilities } = this.#account
+    return sizes.get(uid) ?? bytes.length + (abilities.exactSizes ? 0 : 10 * uid + this.#folder.path.length)
   }
 
   async ready(idle: Idle): Promise<void> {

@@ -241,6 +241,14 @@ export class PushCommands {
     }
   }
 
+  /** Selects the folder of steps. @returns those whose messages may be changed there */
+  async opened<S extends { row: RemoteMessage }>(folder: number, steps: readonly S[]): Promise<S[]> {
+    if ((await this.open(folder, numbersOf(steps))) === undefined) return []
+    const rows = steps.map(({ row }) => row)
+    const same = new Set(await this.identified(folder, rows))
+    return steps.filter(({ row }) => same.has(row))
+  }
+
   /** Rows as they are now. */
   current(tx: Tx, rows: readonly RemoteMessage[]): RemoteMessage[] {
     const spans = spansOf(rows.map(({ uid }) => uid))
@@ -255,4 +263,8 @@ export class PushCommands {
     messages.remove(tx, row.folder, [row.uid])
     messages.add(tx, [row])
   }
+}
+
+export function numbersOf(steps: readonly { row: RemoteMessage }[]): (number | null)[] {
+  return steps.map(({ row }) => row.message)
 }

@@ -1,16 +1,15 @@
 // The outgoing half of a round: what changed here since it was last sent, compared with the base.
 
 import { FolderMap, seenMarks } from '../ledger/folder-map.ts'
-import { sendNow } from '../ledger/intents.ts'
 import type { RemoteFolder } from '../ledger/remote-folders.ts'
 import type { RemoteMessage } from '../ledger/remote-messages.ts'
 import { flagOf } from '../model/marks.ts'
 import type { MarkChange, Marks } from '../model/merge.ts'
-import { bareId, hexOf } from '../model/message-key.ts'
 import { spansOf } from '../model/uid-spans.ts'
 import type { SyncSession } from '../session/sync-session.ts'
 import { type MayAppend, PushAppends } from './push-appends.ts'
-import { PushCommands } from './push-commands.ts'
+import { numbersOf, PushCommands } from './push-commands.ts'
+import { PushMoves } from './push-moves.ts'
 import { type PushStep, planPush, type StepOf } from './push-plan.ts'
 import { PushRemovals } from './push-removals.ts'
 
@@ -24,8 +23,7 @@ export class Push {
   readonly #commands: PushCommands
   readonly #appends: PushAppends
   readonly #removals: PushRemovals
-  /** Numbers of remote folders that have messages of ours under UIDs that are not known. */
-  readonly #targets = new Set<number>()
+  readonly #moves: PushMoves
   /** Numbers of messages that changed here, and are gone at the server as far as is known. */
   readonly #gone = new Set<number>()
 
@@ -34,6 +32,7 @@ export class Push {
     this.#commands = new PushCommands(session)
     this.#appends = new PushAppends(this.#commands, mayAppend)
     this.#removals = new PushRemovals(this.#commands)
+    this.#moves = new PushMoves(this.#commands)
   }
 
   /** Why something waits, in one sentence; null: nothing does. */
@@ -58,10 +57,9 @@ export class Push {
   takeTargets(): RemoteFolder[] {
     const { folders } = this.#session.deps
     const { doubted } = this.#commands
-    const targets = [...this.#targets.union(doubted), ...this.#removals.takeRestored()].flatMap(
+    const targets = [...this.#moves.takeTargets().union(doubted), ...this.#removals.takeRestored()].flatMap(
       (n) => folders.get(n) ?? [],
     )
-    this.#targets.clear()
     doubted.clear()
     return targets.filter((folder) => this.#session.isRead(folder))
   }
@@ -138,7 +136,7 @@ export class Push {
       const steps = this.#plan(numbers.slice(at, at + MESSAGES_PER_PAGE))
       await this.#marks(steps.filter((step) => step.kind === 'marks'))
       await this.#labels(steps.filter((step) => step.kind === 'labels'))
-      await this.#copies(steps.filter((step) => step.kind === 'copy'))
+      await this.#moves.copy(steps.filter((step) => step.kind === 'copy'))
       await this.#moveOrCopy(steps.filter((step) => step.kind === 'move'))
       await this.#appends.run(steps.filter((step) => step.kind === 'append'))
       const removals = steps.filter((step) => step.kind === 'remove')
@@ -167,7 +165,7 @@ export class Push {
 
   async #marks(steps: readonly StepOf<'marks'>[]): Promise<void> {
     for (const [folder, group] of Map.groupBy(steps, ({ row }) => row.folder)) {
-      const rows = await this.#opened(folder, group)
+      const rows = await this.#commands.opened(folder, group)
       const known = rows.map(({ row, change }) => ({ row, change: this.#kept(folder, change) }))
       const groups = Map.groupBy(
         known.filter(({ change }) => change.add.length + change.remove.length > 0),
@@ -177,14 +175,6 @@ export class Push {
     }
   }
 
-  /** Selects the folder of steps. @returns those whose messages may be changed there */
-  async #opened<S extends { row: RemoteMessage }>(folder: number, steps: readonly S[]): Promise<S[]> {
-    if ((await this.#commands.open(folder, numbersOf(steps))) === undefined) return []
-    const rows = steps.map(({ row }) => row)
-    const same = new Set(await this.#commands.identified(folder, rows))
-    return steps.filter(({ row }) => same.has(row))
-  }
-
   #kept(folder: number, { add, remove }: MarkChange): MarkChange {
     const isKept = (mark: string) => this.#commands.takes(folder, mark)
     return { add: add.filter(isKept), remove: remove.filter(isKept) }
@@ -192,7 +182,7 @@ export class Push {
 
   async #labels(steps: readonly StepOf<'labels'>[]): Promise<void> {
     for (const [folder, group] of Map.groupBy(steps, ({ row }) => row.folder)) {
-      const rows = await this.#opened(folder, group)
+      const rows = await this.#commands.opened(folder, group)
       const groups = Map.groupBy(rows, ({ change }) => JSON.stringify(change))
       for (const one of groups.values()) await this.#store(folder, one, 'labels')
     }
@@ -234,97 +224,21 @@ export class Push {
 
   /** Without MOVE a message is removed when its copy is known: an end in between leaves an intent, and no second copy. */
   async #moveOrCopy(steps: readonly StepOf<'move'>[]): Promise<void> {
-    if (this.#session.facts.hasMove || steps.length === 0) return this.#moves(steps)
-    await this.#copies(steps.map(({ row, to }) => ({ kind: 'copy', row, to })))
-    const again = this.#plan(steps.flatMap(({ row }) => row.message ?? []))
+    const { byMove = [], byCopy = [] } = Object.groupBy(steps, ({ row }) =>
+      this.#moves.isMovable(row) ? 'byMove' : 'byCopy',
+    )
+    await this.#moves.move(byMove)
+    if (byCopy.length === 0) return
+    await this.#moves.copy(byCopy.map(({ row, to }) => ({ kind: 'copy', row, to })))
+    const again = this.#plan(byCopy.flatMap(({ row }) => row.message ?? []))
     await this.#removeCopies(again.filter((step) => step.kind === 'remove'))
-  }
-
-  async #moves(steps: readonly StepOf<'move'>[]): Promise<void> {
-    const { server, deps } = this.#session
-    const { messages } = deps
-    for (const group of Map.groupBy(steps, ({ row, to }) => `${row.folder} ${to.n}`).values()) {
-      const [{ row, to }] = group as [StepOf<'move'>]
-      const rows = (await this.#opened(row.folder, group)).map((step) => step.row)
-      if (rows.length === 0) continue
-      await this.#commands.try(
-        'move',
-        rows.map(({ message }) => message),
-        async () => {
-          const moved = await server.move(
-            rows.map(({ uid }) => uid),
-            to.path,
-            to.uidValidity,
-          )
-          await this.#commands.write(rows, (tx, batch) => {
-            for (const one of batch) {
-              const uid = moved?.get(one.uid)
-              if (uid === undefined) {
-                // With COPYUID it was gone already. Else it is found by its key in the other folder.
-                if (moved !== null) messages.depart(tx, one.folder, [[one.uid, one.uid]], 1)
-                else messages.expect(tx, one, to.n)
-                this.#targets.add(to.n)
-              } else {
-                messages.remove(tx, one.folder, [one.uid])
-                this.#commands.add(tx, { ...one, folder: to.n, uid, labels: one.labels && [] })
-                // Out of Trash and Junk it has no label: those of its folders here are set next.
-                if (one.labels !== null && one.message !== null && to.role === 'archive')
-                  deps.intents.add(tx, this.#session.account.n, sendNow(one.message))
-              }
-            }
-          })
-        },
-      )
-    }
-  }
-
-  async #copies(steps: readonly StepOf<'copy'>[]): Promise<void> {
-    const session = this.#session
-    const { server, deps } = session
-    for (const group of Map.groupBy(steps, ({ row, to }) => `${row.folder} ${to.n}`).values()) {
-      const [{ row, to }] = group as [StepOf<'copy'>]
-      const identified = await this.#opened(row.folder, group)
-      const messages = group.flatMap((step) => step.row.message ?? [])
-      const announced = deps.intents.of(session.account.n, messages).filter(({ folder }) => folder === to.n)
-      const open = new Set<number | null>(announced.map(({ message }) => message))
-      const rows = identified.map((step) => step.row).filter(({ message }) => !open.has(message))
-      if (rows.length === 0) continue
-      // Some servers give a copy another time of receipt: its Message-ID finds it.
-      const ids = deps.store.programs.mail.internetIds(messages)
-      const intents = await session.write((tx) =>
-        rows.map(({ message, key }) => {
-          const messageId = bareId(ids.get(message!) ?? null)
-          const tries = this.#commands.triesOf(message!)
-          const intent = { kind: 'copy', message: message!, folder: to.n, key: hexOf(key), messageId, tries } as const
-          return deps.intents.add(tx, session.account.n, { ...intent, at: null })
-        }),
-      )
-      await this.#commands.tryIntents('copy', { intents, messages: rows.map(({ message }) => message) }, async () => {
-        const copied = await server.copy(
-          rows.map(({ uid }) => uid),
-          to.path,
-          to.uidValidity,
-        )
-        if (copied === null) {
-          this.#targets.add(to.n)
-          return session.write((tx) => deps.intents.answered(tx, intents))
-        }
-        await session.write((tx) => {
-          deps.intents.remove(tx, intents)
-          for (const one of this.#commands.current(tx, rows)) {
-            const uid = copied.get(one.uid)
-            if (uid !== undefined) this.#commands.add(tx, { ...one, folder: to.n, uid })
-          }
-        })
-      })
-    }
   }
 
   /** Copies of messages that are still in other folders. */
   async #removeCopies(steps: readonly StepOf<'remove'>[]): Promise<void> {
     const { server, deps } = this.#session
     for (const [folder, group] of Map.groupBy(steps, ({ row }) => row.folder)) {
-      const rows = (await this.#opened(folder, group)).map(({ row }) => row)
+      const rows = (await this.#commands.opened(folder, group)).map(({ row }) => row)
       if (rows.length === 0) continue
       await this.#commands.try('expunge', numbersOf(group), async () => {
         const left = new Set(await server.expunge(rows.map(({ uid }) => uid)))
@@ -340,10 +254,6 @@ export class Push {
       })
     }
   }
-}
-
-function numbersOf(steps: readonly { row: RemoteMessage }[]): (number | null)[] {
-  return steps.map(({ row }) => row.message)
 }
 
 /** The mark that stands for a label follows it. */
