@@ -66,6 +66,40 @@ async function open(client: MeasuringClient, count: number): Promise<void> {
   for (const folder of ['Drafts', 'Sent', 'Junk', 'Trash']) await client.run(`STATUS ${folder} (MESSAGES UNSEEN)`)
 }
 
+/** What a person does with a page of messages, and with all. Each round leaves as many messages on both. */
+function changes(count: number): Request[] {
+  const from = count - 900
+  const ofPage = (name: string, run: (client: MeasuringClient, uids: string) => Promise<unknown>): Request => ({
+    name,
+    async run(client) {
+      await client.run('SELECT INBOX')
+      const uids = await lastUids(client, `UID SEARCH ${from}:${from + PAGE - 1}`, PAGE)
+      await run(client, uids.join(','))
+    },
+  })
+  return [
+    ofPage('mark a page as read and unread', async (client, uids) => {
+      for (const sign of ['+', '-']) await client.run(`UID STORE ${uids} ${sign}FLAGS.SILENT (\\Seen)`)
+    }),
+    ofPage('move a page to Trash, and empty it', async (client, uids) => {
+      await client.run(`UID MOVE ${uids} Trash`)
+      for (const each of ['SELECT Trash', 'UID STORE 1:* +FLAGS.SILENT (\\Deleted)', 'EXPUNGE']) await client.run(each)
+    }),
+    ofPage('delete a page for good', async (client, uids) => {
+      await client.run(`UID STORE ${uids} +FLAGS.SILENT (\\Deleted)`)
+      await client.run(`UID EXPUNGE ${uids}`)
+    }),
+    {
+      name: 'mark all as read and unread',
+      rounds: 2,
+      async run(client) {
+        await client.run('SELECT INBOX')
+        for (const sign of ['+', '-']) await client.run(`UID STORE 1:* ${sign}FLAGS.SILENT (\\Seen)`)
+      },
+    },
+  ]
+}
+
 function requests(count: number): Request[] {
   const sorted = (field: string): Request => ({
     name: `sort by ${field.toLowerCase()}`,
@@ -86,6 +120,7 @@ function requests(count: number): Request[] {
     command('search in subjects', 'UID SEARCH RETURN (ALL) CHARSET UTF-8 HEADER SUBJECT lantern'),
     command('threads', 'UID THREAD REFERENCES US-ASCII ALL'),
     command('check for new messages', `UID SEARCH ${count}`, `UID FETCH ${count - PAGE}:${count} (UID FLAGS)`),
+    ...changes(count),
     { ...command('all flags', 'UID FETCH 1:* (UID FLAGS)'), rounds: 2 },
     { ...command('all rows', `UID FETCH 1:* (${LISTED})`), rounds: 2 },
     { ...command('all envelopes', 'UID FETCH 1:* (UID ENVELOPE)'), rounds: 2 },
