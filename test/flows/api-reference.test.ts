@@ -6,14 +6,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { startAppliance } from '../support/appliance.ts'
-import { missingProgram } from '../support/programs.ts'
+import { chromiumMissing, launchChromium, PATIENCE_MS } from '../support/chromium.ts'
 import { ROOT } from '../support/source.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
 const QUIET = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync'],
 ]
 
@@ -68,11 +67,13 @@ test('the script is the one of the named package, compressed once', async () => 
 })
 
 test('the page complies with its policy while it is used, in light and dark mode', {
-  skip: missingProgram(CHROMIUM),
+  skip: chromiumMissing(),
 }, async () => {
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET })
+  browser = await launchChromium({}, QUIET)
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await browser.newPage({ colorScheme })
+    // A script of four megabytes is read and run before there is anything to see.
+    page.setDefaultTimeout(PATIENCE_MS)
     const complaints: string[] = []
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())

@@ -7,19 +7,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import * as oauth from 'oauth4webapi'
-import { chromium } from 'playwright-core'
 import { MINUTE_MS } from '../../src/base/durations.ts'
 import { receive } from '../api/expect.ts'
 import { ACCESS_TOKEN, AgentClient, EASY_WORK, EXCHANGE, JWT_BEARER } from '../support/agents.ts'
 import { type Json, startAppliance, type TestAppliance } from '../support/appliance.ts'
+import { chromiumMissing, launchChromium, PATIENCE_MS } from '../support/chromium.ts'
 import { ManualClock } from '../support/clock.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { missingProgram } from '../support/programs.ts'
 
-const CHROMIUM = missingProgram('/usr/bin/chromium', ['--version'], 'chromium')
 const AGENT = new URL('../../scripts/agent.js', import.meta.url).href
 const BROWSER_FLAGS = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync'],
 ]
 const remote = await startMailServer()
@@ -50,7 +48,9 @@ async function invitation(appliance: TestAppliance, to: string): Promise<string>
   return link
 }
 
-test('the example agent gets an inbox, a person clicks, and it answers its mail', { skip: CHROMIUM }, async () => {
+test('the example agent gets an inbox, a person clicks, and it answers its mail', {
+  skip: chromiumMissing(),
+}, async () => {
   await using appliance = await startAppliance({ zone, env })
   const folder = await mkdtemp(join(tmpdir(), 'mailstead-agent-'))
   const stateFile = join(folder, 'agent.json')
@@ -138,9 +138,10 @@ async function sentTo(appliance: TestAppliance, clock: ManualClock, email: strin
 
 /** What a person does: opens the link on a phone, ticks the box, presses the button, looks at her list. */
 async function click(link: string, folder: string): Promise<void> {
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: BROWSER_FLAGS })
+  const browser = await launchChromium({}, BROWSER_FLAGS)
   try {
     const context = await browser.newContext({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false })
+    context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     const problems: string[] = []
     page.on('console', (message) => problems.push(message.text()))

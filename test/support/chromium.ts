@@ -11,8 +11,8 @@ import type { PersonClient } from './person.ts'
 /** The same engine without the windows of a browser takes half the processor time for a new tab. */
 const PROGRAM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync) ?? '/usr/bin/chromium'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** A page that needs longer hangs. */
-const PATIENCE_MS = 60_000
+/** A page that needs longer hangs, ms: on a machine with much other work one that only has to be drawn may take half of it. */
+export const PATIENCE_MS = 120_000
 /** WCAG 2.2 A and AA, and best practices: every rule, in light and on a phone, where other parts are visible. */
 const EVERY_RULE = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 /** The rules that look at colours. */
@@ -37,6 +37,7 @@ export function launchChromium(env: Record<string, string> = {}, args: readonly 
   return chromium.launch({
     executablePath: PROGRAM,
     args: ['--no-sandbox', '--disable-gpu', ...args],
+    timeout: PATIENCE_MS,
     env: { ...(process.env as Record<string, string>), ...env },
   })
 }
@@ -80,7 +81,8 @@ export class WebPage {
     this.#context = context
     this.page = page
     this.#origin = origin
-    page.setDefaultTimeout(PATIENCE_MS)
+    // Of other pages beside it as well.
+    context.setDefaultTimeout(PATIENCE_MS)
     page.on('pageerror', (error) => this.#complaints.push(`error: ${error.message}`))
     page.on('console', (message) => {
       if (message.type() === 'error') this.#complaints.push(`console: ${message.text()} ${message.location().url}`)

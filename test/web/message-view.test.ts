@@ -8,7 +8,7 @@ import type { MessageSummaryJson } from '../../src/api/schemas/message-summary.t
 import { viewDocument } from '../../src/content/view/document.ts'
 import { data, receiveRaw } from '../api/expect.ts'
 import { startAppliance, type TestAppliance } from '../support/appliance.ts'
-import { chromiumMissing, launchChromium } from '../support/chromium.ts'
+import { chromiumMissing, launchChromium, PATIENCE_MS } from '../support/chromium.ts'
 import { fixtureJson } from '../support/fixtures.ts'
 import { signInMember } from '../support/person.ts'
 import { HOSTILE_HTML } from '../vectors/html.ts'
@@ -48,6 +48,7 @@ describe('hostile messages in a frame', { skip: chromiumMissing() }, () => {
   /** Shows documents in frames of one page. @returns what ran or was asked for beside them */
   async function show(documents: readonly string[]): Promise<string[]> {
     const page = await browser.newPage()
+    page.setDefaultTimeout(PATIENCE_MS)
     const found: string[] = []
     page.on('dialog', (dialog) => {
       found.push(`dialog ${dialog.message()}`)
@@ -116,6 +117,7 @@ describe('hostile messages in a frame', { skip: chromiumMissing() }, () => {
     const [message] = data<MessageSummaryJson[]>(await appliance.get('/mailbox/messages?limit=1', ana.key))
     const path = `/as/${ana.id}/api/v1/mailbox/messages/${message!.id}/view`
     const context = await browser.newContext()
+    context.setDefaultTimeout(PATIENCE_MS)
     const [name, value] = person.cookie.split('=') as [string, string]
     await context.addCookies([{ name, value, url: appliance.origin }])
     const page = await context.newPage()
