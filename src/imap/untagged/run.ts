@@ -125,7 +125,7 @@ class FolderSearch {
     const found = condition.kind === 'all' ? null : (await views.matchingUids(n, condition, all)).found
     // Messages that are gone are not found, also when that has not been announced yet.
     const current = found === null ? ((await session.app.views.current(n))?.view.ranges() ?? []) : null
-    await session.app.db.durable()
+    await session.app.db.durable(session.signedIn.account.n)
     session.assertRunning()
     const ranges = current === null ? this.#candidates : intersectRanges(this.#candidates, current)
     return { hits: this.#checked(SearchHits.ofUids(uidsOf(ranges, this.#total, found))), ordered: null }

@@ -26,7 +26,7 @@ export async function sortedByOrder(
   const { app, signedIn } = session
   const inSearchThread = async <T>(work: () => Promise<T>): Promise<T> => {
     const result = await app.searcher.during(signedIn.account.n, work)
-    await app.db.durable()
+    await app.db.durable(signedIn.account.n)
     session.assertRunning()
     return result
   }
