@@ -185,7 +185,10 @@ async function arrived(total: number): Promise<void> {
       ARRIVAL_MS,
     ).catch((error: Error) => assert.fail(`${error.message} of ${total}\n${troubles.join('\n')}`))
   }
-  assert.equal(await count(boxKey), total)
+}
+
+function assertBetween(value: number, least: number, most: number, what: string): void {
+  assert.ok(value >= least && value <= most, `${value} ${what}, not ${least} to ${most}`)
 }
 
 function largeLines(sender: number, mib: number): Buffer {
@@ -268,7 +271,7 @@ async function readAll(email: string, key: string): Promise<number> {
   return bytes
 }
 
-/** A client that is too slow on a busy machine is cut off: it has stored nothing then. */
+/** A client that is too slow on a busy machine is cut off, and does not know then whether its message was stored. */
 function unlessCut(act: Promise<boolean>): Promise<boolean> {
   return act.catch((error: unknown) => {
     if (error instanceof assert.AssertionError) throw error
@@ -311,12 +314,15 @@ test('large messages and files by all protocols at once do not end it, none that
   assertAlive()
   assert.ok(ofStrangers > 0)
   const sent = ofPeople.flatMap(([, ...accepted]) => accepted).filter(Boolean).length
-  await arrived(small.length + ofStrangers + sent)
+  const known = small.length + ofStrangers + sent
+  await arrived(known)
+  assertBetween(await count(boxKey), known, known + 3 * PEOPLE - sent, 'messages of the common mailbox')
   assertAlive()
   for (const [n, { key }] of people.entries()) {
     const [isAppended, , ...bySending] = ofPeople[n]!
     // What was sent by the API has a copy in Sent.
-    assert.equal(await count(key), [isAppended, ...bySending].filter(Boolean).length, `messages of person${n}`)
+    const accepted = [isAppended, ...bySending]
+    assertBetween(await count(key), accepted.filter(Boolean).length, accepted.length, `messages of person${n}`)
   }
   const readers = await Promise.all(
     people.filter((_, n) => ofPeople[n]![0]).map(({ email, key }) => readAll(email, key)),
