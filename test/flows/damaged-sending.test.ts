@@ -182,7 +182,6 @@ describe('a message with a flipped bit in the mailbox of an outside account', ()
     const [damaged, whole] = ['first', 'other'].map((text) => Buffer.from(`Subject: ${text}\r\n\r\nText\r\n`))
     const mailbox = await models.attach({ qresync: false, condstore: false, uidPlus: false }, (account) => {
       account.create('Work')
-      for (const bytes of [damaged!, whole!]) account.add('INBOX', bytes, { receivedAt: 60_000 })
     })
     await mailbox.settle(1)
     const {
@@ -190,13 +189,13 @@ describe('a message with a flipped bit in the mailbox of an outside account', ()
       programs: { mail },
       edit: { messages: edits },
     } = mailbox.store
-    const work = folders.paths(mailbox.mail).find(({ path }) => path === 'Work')!.id
-    const ids = [...mail.placements(mailbox.mail, mailbox.numbers()).values()].map(({ id }) => id)
-    await edits.change(mailbox.mail, ids, { folders: { add: [work] } })
+    const folderOf = (name: string) => folders.paths(mailbox.mail).find(({ path }) => path === name)!.id
+    for (const bytes of [damaged!, whole!]) await mailbox.import(bytes, folderOf('Work'))
     await mailbox.settle(1)
-    mailbox.assertEqual('copied here')
+    mailbox.assertEqual('stored there')
+    const ids = [...mail.placements(mailbox.mail, mailbox.numbers()).values()].map(({ id }) => id)
     await flip(models.appliance, damaged!)
-    await edits.change(mailbox.mail, ids, { folders: { remove: [work] } })
+    await edits.change(mailbox.mail, ids, { folders: { set: [folderOf('Inbox')] } })
     await mailbox.settle()
     const left = [...mailbox.account.folder('Work').messages.values()].map(({ bytes }) => bytes.toString())
     assert.deepEqual(left, [damaged!.toString()])
