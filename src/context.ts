@@ -29,6 +29,8 @@ import { type DataFolder, openDataFolder } from './config/data-folder.ts'
 import type { Db, Reader } from './db/db.ts'
 import { DbThreads } from './db/threads.ts'
 import { DmarcReports } from './deliverability/dmarc-reports.ts'
+import { ReportIntake } from './deliverability/report-intake.ts'
+import { TlsReports } from './deliverability/tls-reports.ts'
 import { type Directory, openDirectory } from './directory/directory.ts'
 import type { NewDkimPair } from './directory/domains/dkim-keys.ts'
 import { verifiedNames } from './directory/domains/domains-verification.ts'
@@ -117,6 +119,9 @@ export interface Context {
   sync: Sync
   /** What receivers report about domains here. */
   dmarcReports: DmarcReports
+  tlsReports: TlsReports
+  /** Takes them in. */
+  reportIntake: ReportIntake
   /** Threads that authenticate and parse arriving mail. */
   inspector: Inspector
   /** Separates the new text of a message from quotes and signatures. */
@@ -243,7 +248,7 @@ function openServices(base: Base, overrides: Overrides) {
     sync,
     administration: openAdministration({ ...deps, outbound, agents, people, sync, mailCertificate }),
     maintenance: openMaintenance({ ...deps, certificates, outbound, sync, eventDispatch }),
-    dmarcReports: new DmarcReports(deps),
+    ...openReports(deps),
     access: new Access({
       db,
       clock,
@@ -291,6 +296,14 @@ async function openBase(config: Config, overrides: Overrides) {
     notifier,
     outbox,
   }
+}
+
+/** Reports of others about domains here, and the way they come in. */
+function openReports(deps: Base & { directory: Directory; store: Store }) {
+  const dmarcReports = new DmarcReports(deps)
+  const tlsReports = new TlsReports(deps)
+  const reportIntake = new ReportIntake({ ...deps, dmarc: dmarcReports, tls: tlsReports })
+  return { dmarcReports, tlsReports, reportIntake }
 }
 
 /** Names below the domains of teams that HTTPS serves where they lead to it: documents for mail programs, and MTA-STS (RFC 8461 §3.3). */

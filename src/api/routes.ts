@@ -69,6 +69,7 @@ import { spamReports } from './management/spam.ts'
 import { suppressions } from './management/suppressions.ts'
 import { team } from './management/team.ts'
 import { mailboxThrowAway, throwAway } from './management/throw-away.ts'
+import { tlsReports } from './management/tls-reports.ts'
 import { usage } from './management/usage.ts'
 import { webhookDeliveries } from './management/webhook-deliveries.ts'
 import { webhooks } from './management/webhooks.ts'
@@ -100,6 +101,7 @@ const management = [
   ...addressing,
   ...mtaSts,
   ...dmarc,
+  ...tlsReports,
   ...mailboxes,
   ...deletedMailboxes,
   ...mailboxFilters,

@@ -1,4 +1,4 @@
-// The tables of DMARC reports; the counts in `dmarc_rows` are written and read as sums only.
+// The tables of DMARC and TLS reports; the counts in `dmarc_rows` and `tls_rows` are written and read as sums only.
 
 import { bytes, integer, key, table, text, time } from '../db/table.ts'
 import type { Disposition } from '../reports/dmarc-aggregate.ts'
@@ -20,6 +20,17 @@ export const DMARC_REPORTS = table('dmarc_reports', {
   report_id: text(),
   organization: text(),
   policy: text<Disposition>(),
+  begin_at: time(),
+  end_at: time(),
+  received_at: time(),
+})
+
+export const TLS_REPORTS = table('tls_reports', {
+  n: key(),
+  domain: text(),
+  reporter: text(),
+  report_id: text(),
+  organization: text(),
   begin_at: time(),
   end_at: time(),
   received_at: time(),

@@ -1,10 +1,16 @@
-// The report inside a message: attached as XML, gzip or zip (RFC 7489 §7.2.1.1), unpacked within bounds.
+// The report inside a message: XML or JSON, as it is, as gzip or zip (RFC 7489 §7.2.1.1, RFC 8460 §5.3), unpacked within bounds.
 
 import { inflateRawSync } from 'node:zlib'
 import { decodeBody } from '../mime/decode.ts'
 import type { Part } from '../mime/message.ts'
 import { readStructure } from '../mime/structure.ts'
 import { XML_MAX } from '../reports/dmarc-aggregate.ts'
+
+/** `tls`: RFC 8460. */
+export interface AttachedReport {
+  kind: 'dmarc' | 'tls'
+  content: Buffer
+}
 
 /** Bytes of a packed report. */
 export const PACKED_MAX = 5 * 1024 * 1024
@@ -13,13 +19,14 @@ const ZIP_CENTRAL = 0x02014b50
 const ZIP_STORED = 0
 const ZIP_DEFLATED = 8
 
-/** The XML of the first part that is a report; null for a message without one. @throws Error for one that cannot be unpacked */
-export function attachedReport(message: Uint8Array): Buffer | null {
+/** The first part that is a report; null for a message without one. @throws Error for one that cannot be unpacked */
+export function attachedReport(message: Uint8Array): AttachedReport | null {
   for (const part of leaves(readStructure(message).root)) {
     if (part.bodyEnd - part.bodyStart > 2 * PACKED_MAX) continue
     const body = Buffer.from(decodeBody(message.subarray(part.bodyStart, part.bodyEnd), part.encoding))
-    const xml = body.length > PACKED_MAX ? null : unpacked(body)
-    if (xml?.includes('<feedback')) return xml
+    const content = body.length > PACKED_MAX ? null : unpacked(body)
+    if (content?.includes('<feedback')) return { kind: 'dmarc', content }
+    if (content !== null && isObject(content) && content.includes('"policies"')) return { kind: 'tls', content }
   }
   return null
 }
@@ -29,7 +36,12 @@ function unpacked(bytes: Buffer): Buffer | null {
   if (bytes.length > 2 && bytes[0] === 0x1f && bytes[1] === 0x8b)
     return bounded(() => inflateRawSync(gzipBody(bytes), LIMIT))
   if (bytes.length > 30 && bytes.readUInt32LE(0) === ZIP_LOCAL) return bounded(() => firstFile(bytes))
-  return bytes.subarray(0, 1024).includes('<') ? bytes : null
+  return bytes.subarray(0, 1024).includes('<') || isObject(bytes) ? bytes : null
+}
+
+/** Whether a JSON object may begin here. */
+function isObject(bytes: Buffer): boolean {
+  return /^\s*\{/.test(bytes.subarray(0, 64).toString('latin1'))
 }
 
 const LIMIT = { maxOutputLength: XML_MAX }

@@ -140,7 +140,7 @@ export class InboundWriter {
         }
         const to = recipients.map(({ rcptTo }) => rcptTo)
         const { hash, sizeBytes, verdict } = inspection
-        app.dmarcReports.note(tx, { hash, sizeBytes, verdict, recipients: to })
+        app.reportIntake.note(tx, { hash, sizeBytes, verdict, recipients: to })
         app.outbound.vacationReplies.note(tx, copies)
         app.outbound.notifications.note(tx, copies)
         return 'stored'

@@ -3,13 +3,13 @@
 import { agentInboxes, agentSweep } from './agents.ts'
 import { consumption } from './consumption.ts'
 import { contentNames } from './content-names.ts'
-import { dmarcReports, dmarcRetention } from './dmarc-reports.ts'
 import { domainChecks } from './domain-checks.ts'
 import type { Job } from './job.ts'
 import { mailCountRetention, mailCountRollUp } from './mail-counts.ts'
 import { mailboxPurge } from './mailbox-purge.ts'
 import { messageOutlines } from './message-outlines.ts'
 import { ownerNotices } from './owner-notices.ts'
+import { reportRetention, reports } from './reports.ts'
 import {
   auditRetention,
   blobSweep,
@@ -37,7 +37,7 @@ import { trashRetention } from './trash-retention.ts'
 export const jobs: readonly Job[] = [
   agentInboxes,
   domainChecks,
-  dmarcReports,
+  reports,
   agentSweep,
   consumption,
   mailCountRollUp,
@@ -53,7 +53,7 @@ export const jobs: readonly Job[] = [
   eventRetention,
   changeRetention,
   mailCountRetention,
-  dmarcRetention,
+  reportRetention,
   uploadExpiry,
   undoExpiry,
   oauthStateExpiry,

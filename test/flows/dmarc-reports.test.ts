@@ -1,10 +1,10 @@
-// A DMARC report arrives by SMTP, is read in the background, and shows its domain who sends in its name.
+// Reports of DMARC and about TLS arrive by SMTP, are read in the background, and show their domain who sends in its name and whether TLS works.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { MINUTE_MS } from '../../src/base/durations.ts'
-import { INTAKE_OF_REPORTER_MAX } from '../../src/deliverability/dmarc-reports.ts'
+import { INTAKE_OF_REPORTER_MAX } from '../../src/deliverability/report-intake.ts'
 import { startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { SmtpClient } from '../support/smtp.ts'
@@ -42,10 +42,14 @@ async function report(from: string, reportId: string, records: string, domain = 
     ...['Content-Type: application/gzip; name="report.xml.gz"', 'Content-Transfer-Encoding: base64', ''],
     ...[gzipSync(xml).toString('base64'), ''],
   ]
+  await arrive(from, 'dmarc@mx.mailstead.test', lines)
+}
+
+async function arrive(from: string, to: string, lines: readonly string[]) {
   await using client = await SmtpClient.greet(appliance.ports.smtp, from)
   const sent = await client.mail({
     from: `reports@${from}`,
-    to: 'dmarc@mx.mailstead.test',
+    to,
     content: lines.join('\r\n'),
   })
   assert.equal(sent.code, 250, sent.text)
@@ -75,20 +79,78 @@ test('reports of authenticated reporters add up by source; copies and reports ab
   ])
 })
 
+const tlsSummary = async (key = team.key, of = id) => appliance.get(`/domains/${of}/tls-reports`, key)
+
+async function tlsReport(
+  from: string,
+  reportId: string,
+  sessions: [succeeded: number, failed: number],
+  domain = 'shop.test',
+) {
+  const report = {
+    'organization-name': 'Big',
+    'date-range': { 'start-datetime': '2030-01-02T00:00:00Z', 'end-datetime': '2030-01-02T02:00:00Z' },
+    'report-id': reportId,
+    policies: [
+      {
+        policy: { 'policy-type': 'sts', 'policy-domain': domain },
+        summary: { 'total-successful-session-count': sessions[0], 'total-failure-session-count': sessions[1] },
+        'failure-details': [
+          {
+            'result-type': 'certificate-expired',
+            'receiving-mx-hostname': 'mx.mailstead.test',
+            'failed-session-count': 1,
+          },
+          { 'result-type': 'validation-failure', 'failed-session-count': 1_000_000 },
+        ],
+      },
+    ],
+  }
+  await arrive(from, 'tlsrpt@mx.mailstead.test', [
+    ...[`From: tls@${from}`, 'To: tlsrpt@mx.mailstead.test', `Subject: Report Domain: ${domain}`],
+    ...[`Message-ID: <tls-${reportId}@${from}>`, 'Date: Wed, 2 Jan 2030 03:00:00 +0000', 'MIME-Version: 1.0'],
+    ...[
+      'Content-Type: multipart/report; report-type="tlsrpt"; boundary="b"',
+      '',
+      '--b',
+      'Content-Type: text/plain',
+      '',
+    ],
+    ...['A report.', '--b', 'Content-Type: application/tlsrpt+gzip', 'Content-Transfer-Encoding: base64', ''],
+    ...[gzipSync(JSON.stringify(report)).toString('base64'), '--b--', ''],
+  ])
+}
+
+test('reports about TLS add up within their totals, once each, of authenticated reporters', async () => {
+  await tlsReport('big.test', 't1', [40, 3])
+  await tlsReport('big.test', 't1', [1_000_000, 0])
+  await tlsReport('plain.test', 't2', [1_000_000, 0])
+  await tlsReport('other.test', 't3', [10, 1])
+  await tlsReport('other.test', 't4', [1_000_000, 0], 'else.test')
+  assert.deepEqual((await tlsSummary()).body.data, {
+    ...{ days: 28, succeeded: 50, failed: 4, reporters: ['big.test', 'other.test'] },
+    failures: [
+      { policy_type: 'sts', result: 'certificate-expired', host: 'mx.mailstead.test', sessions: 2 },
+      { policy_type: 'sts', result: 'validation-failure', host: '', sessions: 2 },
+    ],
+  })
+})
+
 test('the reports of a domain are those of its team', async () => {
   const stranger = await appliance.team('Strangers')
   assert.equal((await summary(stranger.key)).status, 404)
+  assert.equal((await tlsSummary(stranger.key)).status, 404)
 })
 
 test('a reporter who sends many reports at a time leaves room for others', async () => {
-  const { db, dmarcReports } = appliance.app
+  const { db, reportIntake } = appliance.app
   const mail = (fromDomain: string) => ({
     ...{ hash: new Uint8Array(32), sizeBytes: 1000, verdict: { dmarc: 'pass', fromDomain } as const },
     recipients: ['dmarc@mx.mailstead.test'],
   })
   await db.write((tx) => {
-    for (let n = 0; n < INTAKE_OF_REPORTER_MAX + 5; n++) dmarcReports.note(tx, mail('flood.test'))
-    dmarcReports.note(tx, mail('big.test'))
+    for (let n = 0; n < INTAKE_OF_REPORTER_MAX + 5; n++) reportIntake.note(tx, mail('flood.test'))
+    reportIntake.note(tx, mail('big.test'))
   })
   const sql = 'SELECT reporter, count(*) AS waiting FROM report_intake GROUP BY reporter ORDER BY reporter'
   assert.deepEqual(

@@ -99,6 +99,8 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['spam_models', 'src/store/mailbox/spam-models.ts'],
   ['script_ids', 'src/store/mailbox/script-ids.ts'],
   ['script_notifications', 'src/store/mailbox/script-notifications.ts'],
+  ['tls_reports', 'src/deliverability/'],
+  ['tls_rows', 'src/deliverability/'],
   ['acme_accounts', 'src/certificates/'],
   ['certificates', 'src/certificates/'],
   ['certificate_keys', 'src/certificates/'],

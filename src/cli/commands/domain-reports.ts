@@ -1,6 +1,8 @@
-// `mailstead domain reports`: who sends in the name of a domain, by the DMARC reports of receivers.
+// `mailstead domain reports`: who sends in the name of a domain, and whether its mail arrives with TLS, by the reports of others.
 
 import { DAY_MS } from '../../base/durations.ts'
+import type { DmarcSummary } from '../../deliverability/dmarc-reports.ts'
+import type { TlsSummary } from '../../deliverability/tls-reports.ts'
 import { type Command, TEAM_OPTION } from '../frame/command.ts'
 import { chooseDomain } from '../frame/domain-choice.ts'
 import { table } from '../frame/table.ts'
@@ -11,29 +13,43 @@ const SOURCES_MAX = 50
 
 export const domainReports: Command = {
   words: 'domain reports',
-  summary: `Show who sent in the name of a domain in ${DAYS} days, by the DMARC reports of receivers.`,
+  summary: `Show who sent in the name of a domain in ${DAYS} days, and whether TLS worked, by the reports of others.`,
   operands: ['domain'],
   options: TEAM_OPTION,
   async run(call) {
     const app = await call.open()
     const team = chooseTeam(app.directory, call.text('team'))
-    const { name } = chooseDomain(app, team.id, call.operands[0]!)
-    const summary = await app.dmarcReports.summary(name, app.clock.now() - DAYS * DAY_MS, SOURCES_MAX)
-    const { messages, passed, reporters, sources } = summary
-    if (reporters.length === 0) {
-      return { data: summary, lines: [`No report about ${name} has come in ${DAYS} days.`] }
-    }
-    const rows = sources.map((one) => [
-      ...[one.sourceIp || 'others', String(one.messages), String(one.passed)],
-      ...[String(one.dkim), String(one.spf), String(one.stopped)],
-    ])
-    return {
-      data: summary,
-      lines: [
-        `${passed} of ${messages} messages passed DMARC, by reports of ${reporters.join(', ')}.`,
-        '',
-        ...table([['source', 'messages', 'passed', 'DKIM', 'SPF', 'stopped'], ...rows]),
-      ],
-    }
+    const { id, name } = chooseDomain(app, team.id, call.operands[0]!)
+    const domain = app.directory.domains.get(team.id, id)!
+    const since = Math.max(app.clock.now() - DAYS * DAY_MS, domain.createdAt)
+    const dmarc = await app.dmarcReports.summary(name, since, SOURCES_MAX)
+    const tls = await app.tlsReports.summary(name, since, SOURCES_MAX)
+    return { data: { ...dmarc, tls }, lines: [...dmarcLines(name, dmarc), '', ...tlsLines(tls)] }
   },
+}
+
+function dmarcLines(name: string, { messages, passed, reporters, sources }: DmarcSummary): string[] {
+  if (reporters.length === 0) return [`No report about ${name} has come in ${DAYS} days.`]
+  const rows = sources.map((one) => [
+    ...[one.sourceIp || 'others', String(one.messages), String(one.passed)],
+    ...[String(one.dkim), String(one.spf), String(one.stopped)],
+  ])
+  return [
+    `${passed} of ${messages} messages passed DMARC, by reports of ${reporters.join(', ')}.`,
+    '',
+    ...table([['source', 'messages', 'passed', 'DKIM', 'SPF', 'stopped'], ...rows]),
+  ]
+}
+
+function tlsLines({ succeeded, failed, reporters, failures }: TlsSummary): string[] {
+  if (reporters.length === 0) return [`No report about TLS has come in ${DAYS} days.`]
+  const total = `${succeeded} of ${succeeded + failed} sessions had TLS as required, by reports of ${reporters.join(', ')}.`
+  if (failures.length === 0) return [total]
+  const rows = failures.map(({ policyType, result, host, sessions }) => [
+    result,
+    policyType,
+    host || '-',
+    String(sessions),
+  ])
+  return [total, '', ...table([['failure', 'policy', 'server', 'sessions'], ...rows])]
 }

@@ -70,6 +70,7 @@ import { undoRecords } from './0067-undo-records.ts'
 import { mtaStsModes } from './0068-mta-sts-modes.ts'
 import { dmarcReports } from './0069-dmarc-reports.ts'
 import { addressing } from './0070-addressing.ts'
+import { tlsReports } from './0071-tls-reports.ts'
 import { throwAway } from './0073-throw-away.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
@@ -147,6 +148,7 @@ export const mailMigrations = [
   mtaStsModes,
   dmarcReports,
   addressing,
+  tlsReports,
   throwAway,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

@@ -33,6 +33,8 @@ export interface DnsRecordInput {
   mtaStsMode: StsMode
 }
 
+/** Local part that DMARC reports are sent to, at the mail host. */
+export const DMARC_REPORTS_TO = 'dmarc'
 const MX_PRIORITY = 10
 const SES_TERM = 'include:amazonses.com'
 
@@ -43,7 +45,7 @@ export function dnsRecords(domain: DnsRecordInput, config: Config): DnsRecords {
   return {
     mx: mailHosts.map((target) => ({ priority: MX_PRIORITY, target })),
     spf: { name: domain.name, value: `v=spf1 ${senders} ~all` },
-    dmarc: { name: `_dmarc.${domain.name}`, value: `v=DMARC1; p=none; rua=mailto:dmarc@${host}` },
+    dmarc: { name: `_dmarc.${domain.name}`, value: `v=DMARC1; p=none; rua=mailto:${DMARC_REPORTS_TO}@${host}` },
     dkim: [...domain.dkim, ...(domain.sesTokens ?? []).map((token) => sesRecord(token, domain.name))],
     verification: { name: `_mail-verify.${domain.name}`, value: `mail-verification=${domain.token}` },
     client: clientRecords(domain.name, config),

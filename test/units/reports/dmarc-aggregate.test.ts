@@ -30,9 +30,9 @@ const total = (rows: readonly AggregateRow[]) => rows.reduce((sum, { count }) =>
 test('reports of real reporters, as XML, gzip, zip and inside messages', { skip }, async () => {
   for (const name of fixtureNames(AGGREGATE)) {
     const bytes = fixtureBytes(`${AGGREGATE}/${name}`)
-    const xml = name.endsWith('.eml') ? attachedReport(bytes) : attachedReport(mailWith(bytes))
-    assert.ok(xml !== null, name)
-    const { head, rows } = await read(xml)
+    const report = attachedReport(name.endsWith('.eml') ? bytes : mailWith(bytes))
+    assert.equal(report?.kind, 'dmarc', name)
+    const { head, rows } = await read(report!.content)
     assert.match(head.domain, /^[a-z0-9.-]+\.[a-z]+$/, name)
     assert.ok(rows.length > 0, name)
   }
@@ -47,7 +47,7 @@ test('the values that another reader finds', { skip }, async () => {
   const folder = 'reports/mail-auth-dmarc-feedback'
   for (const name of fixtureNames(folder, '.eml')) {
     const expected = fixtureJson<Expected>(`${folder}/${name.replace('.eml', '.json')}`)
-    const { head, rows } = await read(attachedReport(fixtureBytes(`${folder}/${name}`))!)
+    const { head, rows } = await read(attachedReport(fixtureBytes(`${folder}/${name}`))!.content)
     const { org_name: organization, report_id: reportId, date_range: range } = expected.report_metadata
     assert.deepEqual(
       [head.organization, head.reportId, head.domain, head.beginAt, head.endAt],

@@ -23,6 +23,11 @@ export const domainStories: readonly Story[] = [
       await page.clock.fastForward(11_000)
       await page.getByRole('button', { name: 'Check now' }).click()
       await page.getByText('All records right').waitFor()
+      await report(web, 'boats.example')
+      await page.getByRole('link', { name: 'Who sends' }).click()
+      await page.getByText('3 of 4 messages in 28 days passed DMARC, by reports of big.example.').waitFor()
+      await page.getByText('5 of 7 sessions in 28 days had TLS as required, by reports of big.example.').waitFor()
+      await page.getByText('certificate-expired').waitFor()
       await page.getByRole('link', { name: 'Settings' }).click()
       await page.getByRole('button', { name: 'Delete domain' }).click()
       const confirm = page.getByRole('dialog').getByRole('button', { name: 'Delete domain' })
@@ -59,6 +64,38 @@ async function seeInAnotherTab(web: Parameters<Story['run']>[0], path: string): 
   tab.forgive(/429/)
   tab.hasNoComplaints('a domain in another tab')
   await tab.close()
+}
+
+/** One reporter, who receives no mail of the domain, says what it saw. */
+async function report({ appliance, clock }: Parameters<Story['run']>[0], domain: string): Promise<void> {
+  const { dmarcReports, tlsReports } = appliance.app
+  const at = clock.now()
+  const seconds = Math.floor(at / 1000)
+  const rows = [
+    ['192.0.2.1', 3, 'pass'],
+    ['203.0.113.9', 1, 'fail'],
+  ].map(
+    ([ip, count, result]) =>
+      `<record><row><source_ip>${ip}</source_ip><count>${count}</count><policy_evaluated><disposition>none</disposition>` +
+      `<dkim>${result}</dkim><spf>${result}</spf></policy_evaluated></row></record>`,
+  )
+  const head = `<org_name>Big</org_name><report_id>r1</report_id><date_range><begin>${seconds}</begin><end>${seconds}</end></date_range>`
+  const policy = `<policy_published><domain>${domain}</domain><p>none</p></policy_published>`
+  const xml = `<feedback><report_metadata>${head}</report_metadata>${policy}${rows.join('')}</feedback>`
+  await dmarcReports.take(Buffer.from(xml), 'big.example')
+  const time = new Date(at).toISOString()
+  const tls = {
+    ...{ 'organization-name': 'Big', 'report-id': 'r1' },
+    'date-range': { 'start-datetime': time, 'end-datetime': time },
+    policies: [
+      {
+        policy: { 'policy-type': 'sts', 'policy-domain': domain },
+        summary: { 'total-successful-session-count': 5, 'total-failure-session-count': 2 },
+        'failure-details': [{ 'result-type': 'certificate-expired', 'failed-session-count': 2 }],
+      },
+    ],
+  }
+  await tlsReports.take(Buffer.from(JSON.stringify(tls)), 'big.example')
 }
 
 /** Puts the records that the API names into the zone of the test. */

@@ -81,7 +81,9 @@ function OpenDomain({ domain, tab }: { domain: DomainRecord; tab: TabName }) {
         { method: 'GET', path: `/domains/${domain.id}/checks` },
         { method: 'POST', path: `/domains/${domain.id}/verify` },
         ...(tab === 'keys' ? [{ method: 'GET', path: `/domains/${domain.id}/dkim` }] : []),
-        ...(tab === 'senders' ? [{ method: 'GET', path: `/domains/${domain.id}/dmarc-reports` }] : []),
+        ...(tab === 'senders'
+          ? ['dmarc-reports', 'tls-reports'].map((name) => ({ method: 'GET', path: `/domains/${domain.id}/${name}` }))
+          : []),
       ]}
     >
       <Tabs label={domain.domain} tabs={tabs} current={tab} />

@@ -1,9 +1,10 @@
-// Who sends in the name of a domain, by the DMARC reports of receivers.
+// Who sends in the name of a domain, and whether its mail arrives with TLS, by the reports of others.
 
 import { take } from '../../api/client.ts'
-import type { DmarcSource, DmarcSummary, Domain } from '../../api/types.ts'
+import type { DmarcSource, DmarcSummary, Domain, TlsReportFailure, TlsReportSummary } from '../../api/types.ts'
 import { count, percent } from '../../base/numbers.ts'
 import { useQuery } from '../../live/query.ts'
+import { Foreign } from '../../parts/foreign.tsx'
 import { State } from '../../parts/marks.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../../parts/quiet.tsx'
@@ -12,6 +13,15 @@ import { domains as words } from '../../words/en/domains.ts'
 import { useTeam } from '../team.ts'
 
 export function Senders({ domain }: { domain: Domain }) {
+  return (
+    <>
+      <Dmarc domain={domain} />
+      <Tls domain={domain} />
+    </>
+  )
+}
+
+function Dmarc({ domain }: { domain: Domain }) {
   const team = useTeam()
   const path = { domain_id: domain.id }
   const query = useQuery([team.id, 'domains', domain.id, 'senders'], () =>
@@ -42,6 +52,43 @@ export function Senders({ domain }: { domain: Domain }) {
     </Section>
   )
 }
+
+function Tls({ domain }: { domain: Domain }) {
+  const team = useTeam()
+  const path = { domain_id: domain.id }
+  const query = useQuery([team.id, 'domains', domain.id, 'tls-reports'], () =>
+    take(team.api.GET('/domains/{domain_id}/tls-reports', { params: { path } })),
+  )
+  if (query.error !== null) return <ErrorCard error={query.error} onRetry={query.refetch} />
+  if (query.data === undefined) return <Skeleton rows={2} />
+  const { failures, reporters } = query.data
+  return (
+    <Section title={words.tlsReports} note={words.tlsReportsNote}>
+      {reporters.length === 0 ? <p class="soft">{words.noTlsReports}</p> : <p>{tlsSentence(query.data)}</p>}
+      {failures.length > 0 && (
+        <Table
+          label={words.tlsReports}
+          rows={failures}
+          columns={FAILURES}
+          keyOf={({ policy_type, result, host }) => `${policy_type} ${result} ${host}`}
+          isTall
+          isNamed
+        />
+      )}
+    </Section>
+  )
+}
+
+function tlsSentence({ succeeded, failed, days, reporters }: TlsReportSummary): string {
+  return words.tlsSentence(count(succeeded), count(succeeded + failed), days, reporters)
+}
+
+const FAILURES: Column<TlsReportFailure>[] = [
+  { head: words.failure, cell: ({ result }) => <span class="mono">{result}</span> },
+  { head: words.mailServer, cell: ({ host }) => (host === '' ? '' : <Foreign>{host}</Foreign>) },
+  { head: words.requiredBy, cell: ({ policy_type }) => words.policyTypes[policy_type], class: 'wide-only' },
+  { head: words.sessions, cell: ({ sessions }) => count(sessions), class: 'number' },
+]
 
 function sentence({ messages, passed, days, reporters }: DmarcSummary): string {
   return words.sendersSentence(count(passed), count(messages), days, reporters)

@@ -30,6 +30,17 @@ export const domains = {
   noReportsText: 'Reports begin a day or two after the DMARC record is published and mail is sent.',
   sendersSentence: (passed: string, messages: string, days: number, reporters: readonly string[]) =>
     `${passed} of ${messages} messages in ${days} days passed DMARC, by reports of ${reporters.slice(0, 5).join(', ')}${reporters.length > 5 ? ' and others' : ''}.`,
+  tlsReports: 'TLS of mail to this domain',
+  tlsReportsNote:
+    'Other mail servers report once a day whether they could deliver with TLS as the domain requires (TLS-RPT).',
+  noTlsReports: 'No mail server has reported yet. Reports begin when the record _smtp._tls is published.',
+  tlsSentence: (succeeded: string, sessions: string, days: number, reporters: readonly string[]) =>
+    `${succeeded} of ${sessions} sessions in ${days} days had TLS as required, by reports of ${reporters.slice(0, 5).join(', ')}${reporters.length > 5 ? ' and others' : ''}.`,
+  failure: 'Failure',
+  mailServer: 'Mail server',
+  requiredBy: 'Required by',
+  policyTypes: { sts: 'MTA-STS', tlsa: 'DANE', 'no-policy-found': 'No policy' },
+  sessions: 'Sessions',
   source: 'Address',
   otherSources: 'Others',
   messages: 'Messages',
