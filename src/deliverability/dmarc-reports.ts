@@ -1,11 +1,18 @@
-// Aggregate reports of DMARC about domains here: added up by day and source.
+// Aggregate reports of DMARC about domains here: added up by day and source, and what they advise.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../base/clock.ts'
 import { DAY_MS } from '../base/durations.ts'
+import type { Resolver } from '../base/resolver.ts'
+import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
+import type { Domain } from '../directory/domains/domain-record.ts'
+import { registeredDomain } from '../directory/names/domain-name.ts'
 import { type AggregateHead, type AggregateRow, readAggregate } from '../reports/dmarc-aggregate.ts'
+import type { Store } from '../store/store.ts'
+import { type DmarcAdvice, dmarcAdvice, OWN_CLEAN_DAYS, VERDICT_DAYS, type VerdictFacts } from './dmarc-verdict.ts'
+import { receiversOf } from './known-reporters.ts'
 import { DMARC_REPORTS } from './records.ts'
 
 /** Reports of one reporter about one domain in a day, and sources of one report; the others are added up without their address. */
@@ -25,6 +32,9 @@ const ROWS_PER_TURN = 500
 interface Deps {
   db: Db
   clock: Clock
+  config: Config
+  resolver: Resolver
+  store: Pick<Store, 'log'>
   directory: Pick<Directory, 'domains'>
 }
 
@@ -89,12 +99,43 @@ export class DmarcReports {
     }
   }
 
+  /** Whether the policy can be tightened, by receivers of the domain's mail. */
+  async advice(domain: Pick<Domain, 'name' | 'teamId' | 'createdAt'>): Promise<DmarcAdvice> {
+    const now = this.#deps.clock.now()
+    // Who had the name before may be another team.
+    const since = Math.max(now - VERDICT_DAYS * DAY_MS, domain.createdAt)
+    const receivers = await receiversOf(this.#deps, domain, now)
+    const reporters = await this.#reportersOf(domain.name, since)
+    const known = reporters.filter((reporter) => receivers.has(registeredDomain(reporter) ?? reporter))
+    const values = [domain.name, dayOf(since), JSON.stringify(known)]
+    const where = `FROM dmarc_rows WHERE domain = ? AND day >= ? AND reporter IN (SELECT value FROM json_each(?))`
+    const counts = await this.#deps.db.scan.get<Omit<VerdictFacts, 'ownFailures'>>(
+      `SELECT count(DISTINCT day) AS days, count(DISTINCT reporter) AS reporters, coalesce(sum(messages), 0) AS messages,
+         coalesce(sum(iif(${PASSES}, messages, 0)), 0) AS passed ${where}`,
+      values,
+    )
+    const own = JSON.stringify(await this.#ownAddresses())
+    const failed = await this.#deps.db.scan.get<{ count: number }>(
+      `SELECT coalesce(sum(iif(${PASSES}, 0, messages)), 0) AS count ${where}
+       AND day >= ? AND source_ip IN (SELECT value FROM json_each(?))`,
+      [...values, dayOf(now) - OWN_CLEAN_DAYS, own],
+    )
+    return dmarcAdvice({ ...counts!, ownFailures: failed!.count })
+  }
+
   async #reportersOf(domain: string, since: number): Promise<string[]> {
     const rows = await this.#deps.db.scan.all<{ reporter: string }>(
       'SELECT DISTINCT reporter FROM dmarc_rows WHERE domain = ? AND day >= ? ORDER BY reporter',
       [domain, dayOf(since)],
     )
     return rows.map(({ reporter }) => reporter)
+  }
+
+  /** Of the name that sends, in DNS. */
+  async #ownAddresses(): Promise<string[]> {
+    const { resolver, config } = this.#deps
+    const answers = await Promise.allSettled(['A', 'AAAA'].map((type) => resolver.resolve(config.MAIL_HOSTS[0]!, type)))
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? (answer.value as string[]) : []))
   }
 
   /** @param xml the report @param reporter the domain that DMARC has authenticated @throws Error that says why the report is not taken */

@@ -4,9 +4,10 @@ import { Type } from 'typebox'
 import { DAY_MS } from '../../base/durations.ts'
 import { notFound } from '../../base/errors.ts'
 import type { DmarcSource } from '../../deliverability/dmarc-reports.ts'
+import { DMARC_VERDICTS, VERDICT_DAYS } from '../../deliverability/dmarc-verdict.ts'
 import { presenterOf } from '../../http/present.ts'
 import { route } from '../../http/route.ts'
-import { Id } from '../../http/schema.ts'
+import { Id, Words } from '../../http/schema.ts'
 import { record } from '../schemas/record.ts'
 
 const DAYS_MAX = 400
@@ -24,6 +25,18 @@ const DmarcSourceJson = record('DmarcSource', 'Messages with the domain as autho
   stopped: Messages('Of them: put into Junk, or rejected, because of the policy.'),
 })
 
+const DmarcAdviceJson = record(
+  'DmarcAdvice',
+  `Whether the policy can become \`reject\`, by the last ${VERDICT_DAYS} days and by reporters that mail of the domain was delivered to.`,
+  {
+    verdict: Words(
+      [...DMARC_VERDICTS],
+      'safe: next to nothing of your own would be stopped; not_yet: some would; too_little: too few reports to know.',
+    ),
+    reasons: Type.Array(Type.String(), { description: 'Sentences: what was seen, what fails, or what is missing.' }),
+  },
+)
+
 const DmarcSummaryJson = record(
   'DmarcSummary',
   'What aggregate reports (RFC 7489, RFC 9990) say of a domain. Reports of reporters that DMARC authenticates are read.',
@@ -33,10 +46,12 @@ const DmarcSummaryJson = record(
     passed: Messages('Of them: passed DMARC.'),
     reporters: Type.Array(Type.String(), { description: 'Domains that have reported, at most 100.' }),
     sources: Type.Array(DmarcSourceJson, { description: `The most messages first, at most ${SOURCES_MAX}.` }),
+    advice: DmarcAdviceJson,
   },
   {
     ...{ days: 28, messages: 120, passed: 118, reporters: ['google.com'] },
     sources: [{ source_ip: '203.0.113.7', messages: 118, passed: 118, dkim: 118, spf: 118, stopped: 0 }],
+    advice: { verdict: 'too_little', reasons: ['Known receivers with reports: 1; 3 are needed.'] },
   },
 )
 
@@ -64,7 +79,8 @@ const readDmarcSummary = route({
     // Who had the name before may be another team.
     const since = Math.max(app.clock.now() - days * DAY_MS, domain.createdAt)
     const { messages, passed, reporters, sources } = await app.dmarcReports.summary(domain.name, since, SOURCES_MAX)
-    return { days, messages, passed, reporters, sources: sources.map(presentSource) }
+    const advice = await app.dmarcReports.advice(domain)
+    return { days, messages, passed, reporters, sources: sources.map(presentSource), advice }
   },
 })
 

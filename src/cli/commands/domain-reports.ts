@@ -2,6 +2,7 @@
 
 import { DAY_MS } from '../../base/durations.ts'
 import type { DmarcSummary } from '../../deliverability/dmarc-reports.ts'
+import type { DmarcAdvice, DmarcVerdict } from '../../deliverability/dmarc-verdict.ts'
 import type { TlsSummary } from '../../deliverability/tls-reports.ts'
 import { type Command, TEAM_OPTION } from '../frame/command.ts'
 import { chooseDomain } from '../frame/domain-choice.ts'
@@ -23,12 +24,23 @@ export const domainReports: Command = {
     const domain = app.directory.domains.get(team.id, id)!
     const since = Math.max(app.clock.now() - DAYS * DAY_MS, domain.createdAt)
     const dmarc = await app.dmarcReports.summary(name, since, SOURCES_MAX)
+    const advice = await app.dmarcReports.advice(domain)
     const tls = await app.tlsReports.summary(name, since, SOURCES_MAX)
-    return { data: { ...dmarc, tls }, lines: [...dmarcLines(name, dmarc), '', ...tlsLines(tls)] }
+    return { data: { ...dmarc, advice, tls }, lines: [...dmarcLines(name, dmarc, advice), '', ...tlsLines(tls)] }
   },
 }
 
-function dmarcLines(name: string, { messages, passed, reporters, sources }: DmarcSummary): string[] {
+const VERDICTS: Readonly<Record<DmarcVerdict, string>> = {
+  safe: 'The policy can become reject.',
+  not_yet: 'The policy should not become reject yet.',
+  too_little: 'Too little is known to say whether the policy can become reject.',
+}
+
+function dmarcLines(
+  name: string,
+  { messages, passed, reporters, sources }: DmarcSummary,
+  advice: DmarcAdvice,
+): string[] {
   if (reporters.length === 0) return [`No report about ${name} has come in ${DAYS} days.`]
   const rows = sources.map((one) => [
     ...[one.sourceIp || 'others', String(one.messages), String(one.passed)],
@@ -36,6 +48,7 @@ function dmarcLines(name: string, { messages, passed, reporters, sources }: Dmar
   ])
   return [
     `${passed} of ${messages} messages passed DMARC, by reports of ${reporters.join(', ')}.`,
+    [VERDICTS[advice.verdict], ...advice.reasons].join(' '),
     '',
     ...table([['source', 'messages', 'passed', 'DKIM', 'SPF', 'stopped'], ...rows]),
   ]

@@ -30,6 +30,11 @@ export function isHostName(name: string): boolean {
   return name.includes('.') && !name.includes('_')
 }
 
+/** The name that was registered, such as `example.co.uk` for `mail.example.co.uk`; null for a public suffix. */
+export function registeredDomain(name: string): string | null {
+  return parse(name, { allowPrivateDomains: false }).domain
+}
+
 /** True for a public suffix such as `co.uk`, below which third parties register names. */
 export function isPublicSuffix(name: string): boolean {
   // Private suffixes such as github.io have an owner who can prove them in DNS.

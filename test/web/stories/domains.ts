@@ -26,6 +26,8 @@ export const domainStories: readonly Story[] = [
       await report(web, 'boats.example')
       await page.getByRole('link', { name: 'Who sends' }).click()
       await page.getByText('3 of 4 messages in 28 days passed DMARC, by reports of big.example.').waitFor()
+      await page.getByText('Too little to know').waitFor()
+      await page.getByText('Known receivers with reports: 0; 3 are needed.').waitFor()
       await page.getByText('5 of 7 sessions in 28 days had TLS as required, by reports of big.example.').waitFor()
       await page.getByText('certificate-expired').waitFor()
       await page.getByRole('link', { name: 'Settings' }).click()

@@ -1,4 +1,4 @@
-// Who sends in the name of a domain, and whether its mail arrives with TLS, by the reports of others.
+// Who sends in the name of a domain, whether its policy can be tightened, and whether its mail arrives with TLS, by the reports of others.
 
 import { take } from '../../api/client.ts'
 import type { DmarcSource, DmarcSummary, Domain, TlsReportFailure, TlsReportSummary } from '../../api/types.ts'
@@ -8,6 +8,7 @@ import { Foreign } from '../../parts/foreign.tsx'
 import { State } from '../../parts/marks.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Empty, ErrorCard, Skeleton } from '../../parts/quiet.tsx'
+import { ServerText } from '../../parts/server-text.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { domains as words } from '../../words/en/domains.ts'
 import { useTeam } from '../team.ts'
@@ -39,6 +40,7 @@ function Dmarc({ domain }: { domain: Domain }) {
       ) : (
         <>
           <p>{sentence(query.data)}</p>
+          <Advice advice={query.data.advice} />
           <Table
             label={words.tabs.senders}
             rows={sources}
@@ -50,6 +52,21 @@ function Dmarc({ domain }: { domain: Domain }) {
         </>
       )}
     </Section>
+  )
+}
+
+const TONES = { safe: 'good', not_yet: 'warn', too_little: '' } as const
+
+function Advice({ advice: { verdict, reasons } }: Pick<DmarcSummary, 'advice'>) {
+  return (
+    <div class="stack">
+      <p>
+        <State tone={TONES[verdict]}>{words.verdicts[verdict]}</State>
+      </p>
+      <p class="soft">
+        <ServerText>{reasons.join(' ')}</ServerText> {words.nextSteps[verdict]}
+      </p>
+    </div>
   )
 }
 

@@ -30,6 +30,16 @@ export const domains = {
   noReportsText: 'Reports begin a day or two after the DMARC record is published and mail is sent.',
   sendersSentence: (passed: string, messages: string, days: number, reporters: readonly string[]) =>
     `${passed} of ${messages} messages in ${days} days passed DMARC, by reports of ${reporters.slice(0, 5).join(', ')}${reporters.length > 5 ? ' and others' : ''}.`,
+  verdicts: {
+    safe: 'Safe to move to reject',
+    not_yet: 'Not yet',
+    too_little: 'Too little to know',
+  },
+  nextSteps: {
+    safe: 'Change p=none to p=quarantine in the DMARC record, and to p=reject two weeks later; with mailing lists stay at quarantine.',
+    not_yet: 'Give the addresses of yours that fail SPF or DKIM first.',
+    too_little: 'Small domains may never get enough reports: then quarantine is the careful choice.',
+  },
   tlsReports: 'TLS of mail to this domain',
   tlsReportsNote:
     'Other mail servers report once a day whether they could deliver with TLS as the domain requires (TLS-RPT).',
