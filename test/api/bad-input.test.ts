@@ -67,6 +67,8 @@ before(async () => {
   ids.set('appPassword', await make(`/mailboxes/${carl.id}/app-passwords`, { name: 'x' }))
   ids.set('forward', await make(`/mailboxes/${carl.id}/forwards`, { to: 'carl@elsewhere.example' }))
   ids.set('alias', await make(`/mailboxes/${carl.id}/aliases`, { email: 'orders@shop.test' }))
+  const throwAway = await make(`/mailboxes/${carl.id}/throw-away-addresses`, { made_for: 'shop.example' })
+  ids.set('throwAwayAddress', throwAway)
   const hook = { url: 'https://93.184.215.14/hook', event_types: ['*'], enabled: false }
   ids.set('webhook', await make('/webhooks', hook))
   await appliance.app.outbound.accounts.sharedLimit.setDaily(team.id, true, 100)

@@ -286,6 +286,7 @@ const tagged = operations.filter((one) => one.method === 'GET' && takes(one, 'If
 /** Operations below a resource with a tag that leave it as it is; the walk checks that. */
 const LEAVE_AS_IT_IS = new Set([
   ...['createMailboxAlias', 'deleteMailboxAlias', 'updateMailboxAppPassword'],
+  ...['createMailboxThrowAwayAddress', 'updateMailboxThrowAwayAddress', 'deleteMailboxThrowAwayAddress'],
   ...['createMailboxForward', 'updateMailboxForward', 'deleteMailboxForward', 'sendMailboxForwardConfirmation'],
   ...['inviteMember', 'updateMember', 'deleteMember', 'deleteMemberSessions', 'deleteMemberCredentials'],
   ...['createReplyDraft', 'createForwardDraft', 'setMailboxPerson', 'deleteMailboxPerson'],
