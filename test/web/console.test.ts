@@ -21,7 +21,7 @@ const FIRST_LOAD_FILES = 5
 /** What does not close by then stays open. */
 const GONE_LIMIT_MS = 60_000
 /** Openings that a run checks by default. */
-const OPENINGS_CHECKED = 24
+const OPENINGS_CHECKED = 10
 
 /** Keeps what has the focus in the moment in which an element is gone: a key that is pressed then must not be lost. */
 const focusWhenGone = (selector: string) => `globalThis.focusWhenGone = new Promise((resolve, reject) => {

@@ -23,7 +23,7 @@ const OF_OWNERS = /^Actions for /
 /** A page that is not drawn by then hangs. */
 const MOST_FRAMES = 1200
 /** Pages of a team that each role looks at by default. */
-const WALKED = 12
+const WALKED = 6
 const ALL_TEAM_PAGES = CONSOLE_PAGES.filter((path) => path.startsWith('/console'))
 const TEAM_PAGES = some(ALL_TEAM_PAGES, WALKED)
 
