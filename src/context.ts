@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { Access } from './access/access.ts'
 import { type Administration, openAdministration } from './administration/administration.ts'
+import { HeldMessages } from './administration/held-messages.ts'
 import { type Agents, openAgents } from './agents/agents.ts'
 import type { AgentDeps } from './agents/deps.ts'
 import { dropInviteLinks } from './agents/invites.ts'
@@ -43,6 +44,7 @@ import { type Maintenance, openMaintenance } from './maintenance/maintenance.ts'
 import { Rspamd } from './net/rspamd.ts'
 import { ServerCertificate } from './net/tls.ts'
 import { type Outbound, openOutbound } from './outbound/outbound.ts'
+import { approversOf } from './people/approvers.ts'
 import { Links } from './people/links.ts'
 import { People } from './people/people.ts'
 import { TeamChanges } from './people/team-changes.ts'
@@ -95,6 +97,8 @@ export interface Context {
   agents: Agents
   /** Mailboxes and domains where they are more than records of the directory. */
   administration: Administration
+  /** Messages of programs that wait for a person. */
+  heldMessages: HeldMessages
   /** Checks and backups of the whole appliance. */
   maintenance: Maintenance
   /** Events that have not been dispatched yet. */
@@ -188,6 +192,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     certificate,
     events,
     metrics: new MetricSources(),
+    heldMessages: new HeldMessages({ ...base, ...services, inspector: threads.inspector }),
     teamChanges: new TeamChanges({ clock, log, events, audit: people.audit }),
     following: new ChangeFeed({ clock, log, notifier, accounts: store.accounts, received }),
     rspamd: rspamdOf(config, clock),
@@ -227,7 +232,7 @@ function openServices(base: Base, overrides: Overrides) {
   const allowance = new SendAllowance({ clock, config })
   const deps = { ...base, directory, store, allowance }
   const tokens = new AccessTokens(deps)
-  const outbound = openOutbound({ ...deps, mailTokens: tokens })
+  const outbound = openOutbound({ ...deps, mailTokens: tokens, approvers: { of: approversOf } })
   const sync = new Sync({ ...deps, outbound, tokens, closeLinks }, overrides.openServer)
   const { teams, domains, mailboxes, appPasswords, keys, forwards } = directory
   const { webhooks } = eventDispatch

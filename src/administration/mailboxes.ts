@@ -35,6 +35,7 @@ export interface MailboxDeps {
   outbound: {
     accounts: Pick<SendingAccounts, 'foreignIn'> & { providers: Pick<SendingAccounts['providers'], 'removeOwnedIn'> }
     queue: { messages: Pick<Outbound['queue']['messages'], 'cancelOf' | 'drain'> }
+    held: Pick<Outbound['held'], 'eraseOf'>
   }
   agents: Pick<Agents, 'endSignInsThrough'> & {
     registrations: Pick<Agents['registrations'], 'byId'>
@@ -163,10 +164,11 @@ export class MailboxAdministration {
 
   /** Erases the content of a mailbox whose erasure has begun, in batches. @returns false when stopped before the end */
   async eraseContent(id: string, isStopped: () => boolean): Promise<boolean> {
-    const { outbound, store, directory } = this.#deps
+    const { db, outbound, store, directory } = this.#deps
     const steps = [() => outbound.queue.messages.drain(id), () => store.upkeep.purge.next(id)]
     for (const next of steps) while ((await next()) > 0) if (isStopped()) return false
     if (isStopped()) return false
+    await db.write((tx) => outbound.held.eraseOf(tx, id))
     await directory.mailboxes.purge(id)
     return true
   }

@@ -63,6 +63,7 @@ import { remoteAccountOauth } from './management/remote-account-oauth.ts'
 import { remoteAccounts } from './management/remote-accounts.ts'
 import { removedMessages } from './management/removed-messages.ts'
 import { requests } from './management/requests.ts'
+import { sendPolicies } from './management/send-policies.ts'
 import { sharedLimit } from './management/shared-limit.ts'
 import { mailboxSieveScripts, sieveScripts } from './management/sieve-scripts.ts'
 import { spamReports } from './management/spam.ts'
@@ -106,6 +107,7 @@ const management = [
   ...deletedMailboxes,
   ...mailboxFilters,
   ...mailboxVacation,
+  ...sendPolicies,
   ...mailboxKeys,
   ...mailboxAppPasswords,
   ...mailboxAliases,

@@ -5,6 +5,8 @@ export const EVENT_TYPES = [
   'message.bounced',
   'message.complained',
   'message.rejected',
+  'message.held',
+  'message.approved',
   'message.delivery_delayed',
   'message.received',
   'message.received.spam',

@@ -15,6 +15,7 @@ import { checkHeaders, readJsonInput, readParameters, readPath } from './input.t
 import { chooseType, requireBodyType } from './negotiate.ts'
 import { callerOf, ownerOf } from './owner.ts'
 import { requireFreshProof, requireSameOrigin, SESSION_LIMIT } from './person-access.ts'
+import { isUnderPolicy, noteReads, requirePersonFor } from './program-guard.ts'
 import { outcomeOf, type SendableAnswer, sendBytes, sendError, sendOutcome, sendPage, sendStream } from './reply.ts'
 import { type ListenerContext, RequestContext } from './request-context.ts'
 import { ContextFacts } from './request-facts.ts'
@@ -74,6 +75,7 @@ function answer(request: RequestContext): Promise<void> | void {
   requireRoute(request)
   if (request.match.entry?.route.uncounted !== true) requireAllowance(request)
   requirePermission(request)
+  requirePersonFor(request)
   requireFreshProof(request)
   chooseType(request)
   requireBodyType(request)
@@ -179,13 +181,16 @@ function handle(request: RequestContext): Promise<SendableAnswer> | SendableAnsw
   const { db } = listener.app
   // States and UIDs are returned only when they are durable: a power failure must not revert them.
   const isWaiting = value instanceof Promise || (route.path.startsWith('/mailbox/') && !db.isDurable)
-  return isWaiting || route.method !== 'GET' ? finish(request, value) : outcomeOf(request, value)
+  return isWaiting || route.method !== 'GET' || isUnderPolicy(request)
+    ? finish(request, value)
+    : outcomeOf(request, value)
 }
 
 async function finish(request: RequestContext, answered: unknown): Promise<SendableAnswer> {
   const value = await answered
   if (request.match.entry!.route.path.startsWith('/mailbox/')) await numbersDurable(request)
   const outcome = outcomeOf(request, value)
+  await noteReads(request, outcome)
   await noteChange(request, outcome)
   return outcome
 }

@@ -4,6 +4,7 @@ import { agentInboxes, agentSweep } from './agents.ts'
 import { consumption } from './consumption.ts'
 import { contentNames } from './content-names.ts'
 import { domainChecks } from './domain-checks.ts'
+import { heldExpiry, heldNotices } from './held-messages.ts'
 import type { Job } from './job.ts'
 import { mailCountRetention, mailCountRollUp } from './mail-counts.ts'
 import { mailboxPurge } from './mailbox-purge.ts'
@@ -43,6 +44,8 @@ export const jobs: readonly Job[] = [
   mailCountRollUp,
   scheduledBackups,
   ownerNotices,
+  heldNotices,
+  heldExpiry,
   inboundLogRetention,
   deliveryLogRetention,
   keptContentRelease,

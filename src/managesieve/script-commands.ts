@@ -24,6 +24,8 @@ const mailboxOf = ({ access }: SieveSession): string => access!.principal.mailbo
 function writeRefusal({ deps, access }: SieveSession): SieveReply | null {
   if (deps.app.config.MAILBOX_GATED.includes('filter_script_writes'))
     return no('The operator has disabled changes of scripts.')
+  if (deps.app.outbound.held.policies.isUnder(access!.principal.mailboxId))
+    return no('A send policy limits the programs of this mailbox: only its owner changes scripts, signed in.')
   if (mayDo(access!, 'write')) return null
   return no(
     access!.suspended ? 'The mailbox is suspended: it can only be read.' : 'The credential does not allow changes.',

@@ -41,7 +41,7 @@ export const wait = tool({
   }),
   rights: ['read'],
   async run({ seconds = WAIT_MAX_SECONDS, state, ...filters }, { api, signal }) {
-    const query = { ...filters, since_state: state, timeout: seconds }
+    const query = { ...filters, since_state: state, timeout: seconds, bare: true }
     const { data } = await api<Waited>({ method: 'GET', path: '/mailbox/messages/wait', query, signal })
     const matches = data.matches.slice(0, MATCHES_MAX).map(({ message, is_spam, sender, extracted }) => ({
       ...{ message_id: message.id, thread_id: message.thread_id, received_at: message.received_at, is_spam },

@@ -6,6 +6,7 @@ import { approvalRoutes } from './approvals.ts'
 import { credentialRoutes } from './credentials.ts'
 import { eventRoutes } from './events.ts'
 import { firstRunRoutes } from './first-run.ts'
+import { heldMessageRoutes } from './held-messages.ts'
 import { passkeyRoutes } from './passkeys.ts'
 import { profileRoutes } from './profile.ts'
 import { selfRoutes } from './self.ts'
@@ -22,5 +23,6 @@ export const meRoutes: readonly Route[] = [
   ...credentialRoutes,
   ...agentRoutes,
   ...approvalRoutes,
+  ...heldMessageRoutes,
   ...eventRoutes,
 ]

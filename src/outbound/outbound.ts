@@ -5,12 +5,14 @@ import type { Reader } from '../db/db.ts'
 import type { SendScope } from '../directory/mailboxes/mailbox-input.ts'
 import { Ledger } from './billing/ledger.ts'
 import { Meter } from './billing/meter.ts'
+import { closeHeld } from './held/held-rows.ts'
+import { type HoldParts, openHeld } from './held/hold-parts.ts'
 import { DeliveryLog } from './log/delivery-log.ts'
 import { Emails } from './log/emails.ts'
 import { KeptContents } from './log/kept-contents.ts'
 import { SentMessages } from './log/sent-messages.ts'
 import { SingleDeliveries } from './log/single-deliveries.ts'
-import type { MailTokens, OutboundDeps, SendLimit } from './model/deps.ts'
+import type { Approvers, MailTokens, OutboundDeps, SendLimit } from './model/deps.ts'
 import { Notices } from './notices/notices.ts'
 import { NotificationMessages } from './notices/notification-messages.ts'
 import { SystemMail } from './notices/system-mail.ts'
@@ -103,6 +105,8 @@ export interface Outbound {
     /** Charges teams for deliveries. */
     meter: Meter
   }
+  /** What programs may send without a person, and messages that wait for one. */
+  held: HoldParts
   /** What other servers report about sent messages. */
   reports: {
     feedback: Feedback
@@ -118,7 +122,7 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-type Deps = OutboundDeps & { allowance: SendLimit; mailTokens: MailTokens }
+type Deps = OutboundDeps & { allowance: SendLimit; mailTokens: MailTokens; approvers: Approvers }
 
 export function openOutbound(deps: Deps): Outbound {
   const suppressions = new Suppressions(deps)
@@ -131,14 +135,15 @@ export function openOutbound(deps: Deps): Outbound {
   const sharedLimit = new SharedLimit({ ...deps, providers })
   const ledger = new Ledger(deps)
   const meter = new Meter({ ...deps, ledger })
-  const transitions = new DeliveryTransitions({ ...deps, queue, suppressions, meter })
+  const transitions = new DeliveryTransitions({ ...deps, queue, suppressions, meter, closeHeld })
   const router = new Router({ ...deps, providers, groups, sharedLimit })
-  const receive = new ReceivedDelivery({ ...deps, emails, queue, suppressions, meter, router })
+  const held = openHeld({ ...deps, emails, queue, transitions, suppressions })
+  const receive = new ReceivedDelivery({ ...deps, emails, queue, suppressions, meter, router, rules: held.rules })
   const transports = openTransports(deps, { vacationReplies, notifications, receive, providers, sharedLimit })
   const signer = new Signer(deps)
   const keptContents = new KeptContents(deps)
   const singleDeliveries = new SingleDeliveries({ ...deps, keptContents })
-  const submitting = { ...deps, emails, transitions, queue, suppressions, router, meter, singleDeliveries }
+  const submitting = { ...deps, emails, transitions, queue, suppressions, router, meter, singleDeliveries, held }
   const notices = new Notices({ ...deps, emails, queue })
   const worker = {
     ...submitting,
@@ -147,6 +152,7 @@ export function openOutbound(deps: Deps): Outbound {
     vacationReplies,
     notifications,
     providers: providers.health,
+    holds: held.holds,
     sealer: new Sealer({ ...deps, signer }),
     notices,
   }
@@ -155,17 +161,10 @@ export function openOutbound(deps: Deps): Outbound {
   const reporting = { ...deps, emails, transitions }
   const reports = { feedback: new Feedback(reporting), sns: new Sns(reporting), notices }
   const mail = new SystemMail({ ...deps, emails, queue, suppressions })
-  const closing = [
-    submit.submitter,
-    submit.rawSubmitter,
-    mail,
-    accounts.oauth,
-    reports.sns,
-    accounts.sesIdentities,
-    transports,
-  ]
+  const { oauth, sesIdentities } = accounts
+  const closing = [submit.submitter, submit.rawSubmitter, mail, oauth, reports.sns, sesIdentities, transports]
   return {
-    ...{ accounts, submit, receive, vacationReplies, notifications, reports, mail },
+    ...{ accounts, submit, receive, held, vacationReplies, notifications, reports, mail },
     log: {
       ...{ emails, keptContents, singleDeliveries },
       deliveries: new DeliveryLog(deps),

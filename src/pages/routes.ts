@@ -9,6 +9,7 @@ import { autodiscoverRoutes } from './autodiscover.ts'
 import { consolePages } from './console.ts'
 import { docPages } from './docs.ts'
 import { forwardPages } from './forwards.ts'
+import { heldPages } from './held.ts'
 import { invitePages } from './invites.ts'
 import { mailSetupRoutes } from './mail-setup.ts'
 import { memberPages } from './members.ts'
@@ -36,6 +37,7 @@ export const webRoutes: readonly Route[] = [
   ...appPasswordPages,
   ...invitePages,
   ...forwardPages,
+  ...heldPages,
   ...ownerPages,
   acmeChallenge,
   mtaStsPolicy,

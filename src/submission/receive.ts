@@ -105,11 +105,11 @@ export class SubmissionReceiver {
     { principal, savesSent }: SubmissionUser['access'],
   ): Promise<SmtpReply> {
     const { submitter, log } = this.#deps
-    const { teamId, mailboxId } = principal
+    const { teamId, mailboxId, keyId } = principal
     const protocol = sender.utf8 ? 'UTF8SMTPSA' : 'ESMTPSA'
     try {
       const message = { recipients, source, protocol, savesSent }
-      const { emailId, isRepeated } = await submitter.submit({ teamId, mailboxId }, message)
+      const { emailId, isRepeated } = await submitter.submit({ teamId, mailboxId, keyId }, message)
       submitter.count(isRepeated ? 'repeated' : 'accepted')
       const facts = { mailbox: mailboxId, email: emailId, recipients: recipients.length, bytes: sizeBytes, isRepeated }
       log.info({ event: 'submission.message_accepted', ...facts }, 'Message accepted')

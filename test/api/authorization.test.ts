@@ -183,9 +183,15 @@ for (const [turn, route] of api.entries()) {
   })
 }
 
-// Deletions come last, so that the other operations find something: first the contents of a mailbox, then the mailbox.
+// What forbids other operations is late, and deletions come last, so that the others find something: first the contents of a mailbox, then the mailbox.
 const harm = ({ method, as, path }: Route) =>
-  /\/(suspend|cancel|revoke|drop)/.test(path) ? 1 : method !== 'DELETE' ? 0 : as === 'mailbox' ? 2 : 3 + 1 / path.length
+  /\/(suspend|cancel|revoke|drop|send-policy)/.test(path)
+    ? 1
+    : method !== 'DELETE'
+      ? 0
+      : as === 'mailbox'
+        ? 2
+        : 3 + 1 / path.length
 const byHarm = api.toSorted((one, other) => harm(one) - harm(other))
 for (const [at, route] of byHarm.entries()) {
   test(`${route.operation}: never exceeds the caller's permissions, and shows nothing of other teams`, async () => {

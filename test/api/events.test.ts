@@ -229,6 +229,7 @@ test('the buffer for a slow client is bounded: it gets the state when it reads a
     pingSeconds: 30,
     closeAfterState: false,
     refused: async () => null,
+    reading: async () => {},
   }
   const mail = {
     ...{ mailboxId: ana.id, messageId: 'msg', threadId: 'thr', folderIds: [], from: { email: 'a@b.test', name: '' } },

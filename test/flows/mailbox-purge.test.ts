@@ -104,6 +104,21 @@ async function teach({ app, call, get }: TestAppliance, team: TestTeam, boxes: r
   )
 }
 
+/** A message that waits for a person, after a program has read one of a stranger, and a contact. @returns the id of its submission */
+async function holdMessage(appliance: TestAppliance, team: TestTeam, box: Box): Promise<string> {
+  const { app } = appliance
+  data(await appliance.call('PUT', `/mailboxes/${box.id}/send-policy`, team.key, { send_approval: 'always' }))
+  data(await appliance.get('/mailbox/messages', box.key))
+  const mail = { to: [{ email: box.email }], subject: 'Waits', text_body: 'Here.' }
+  const sent = data<{ status: string; submission_id: string }>(
+    await appliance.call('POST', '/mailbox/messages/send', box.key, mail),
+    202,
+  )
+  assert.equal(sent.status, 'held')
+  await app.db.write((tx) => app.outbound.held.contacts.note(tx, box.id, ['friend@else.test']))
+  return sent.submission_id
+}
+
 /** A message whose content is kept so that it can be sent again. */
 async function keepForResending({ app }: TestAppliance, team: TestTeam, box: Box): Promise<void> {
   const { accepted, deliveries, transitions } = sendingContextOf(app, team.id)
@@ -217,6 +232,10 @@ test('nothing of a mailbox remains in any table, and its neighbour is unchanged'
   await teach(appliance, team, [ana, ben])
   const patterns = [ana, ben].map(({ id, email }) => ({ pattern: `${email.slice(0, 3)}-*`, mailbox_id: id }))
   data(await appliance.call('PUT', `/domains/${domain}/addressing`, team.key, { separators: ['+'], patterns }))
+  await holdMessage(appliance, team, ana)
+  // It would expire within the month, which changes the folders of the neighbour.
+  const waiting = await holdMessage(appliance, team, ben)
+  data(await appliance.call('POST', `/mailbox/submissions/${waiting}/cancel`, ben.key))
 
   const [hers, his] = [trace(appliance, ana.id), trace(appliance, ben.id)]
   for (const [table, rows] of tracesOf(appliance, hers)) {

@@ -54,7 +54,7 @@ const LAYERS = new Map([
 const FLOORS: Record<string, readonly string[]> = {
   store: ['rows', 'content', 'log', 'entries', 'search', 'lists', 'messages', 'threads', 'mailbox', 'appliance', '.'],
   outbound: [
-    ...['model', 'billing', 'log', 'queue', 'notices', 'providers', 'routing', 'submit', 'receive', 'tls'],
+    ...['model', 'billing', 'log', 'queue', 'held', 'notices', 'providers', 'routing', 'submit', 'receive', 'tls'],
     ...['transports/smtp', 'transports/accounts', 'transports/direct', 'transports/local', 'transports', 'runner', '.'],
   ],
   imap: ['grammar', 'views', 'fetch', 'search', 'session', 'untagged', 'commands', '.'],

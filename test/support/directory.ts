@@ -95,6 +95,7 @@ export async function openTestDirectory(zone: Zone = {}): Promise<TestDirectory>
         messages: { cancelOf: async () => {}, drain: async () => 0 },
         suppressions: { of: () => new Set(), stopsOwnMail: () => false },
       },
+      held: { eraseOf: () => {} },
       mail: { prepare: async () => ({ sendIn: () => {} }) },
     },
     agents: {

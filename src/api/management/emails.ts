@@ -9,6 +9,7 @@ import { route } from '../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../http/schema.ts'
 import type { SentMessage } from '../../outbound/log/sent-messages.ts'
 import { bodyChars } from '../mailbox/messages/message-content.ts'
+import { presentApproval } from '../schemas/approval.ts'
 import { EmailDetail, EmailJson, presentRecipient, presentSentMessage } from '../schemas/email.ts'
 import { readTag, TagQuery } from '../schemas/labels.ts'
 import { MAILBOX_LIMITS } from '../schemas/limits.ts'
@@ -90,6 +91,7 @@ const readEmail = route({
     return {
       ...presentSentMessage(found),
       recipients: found.recipients.map(presentRecipient),
+      approval: presentApproval(app.outbound.held.holds.of(message_id)),
       content: await contentOf(app, principal, found, query.body_chars),
     }
   },

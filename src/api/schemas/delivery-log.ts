@@ -73,6 +73,8 @@ export const DeliveryLogDetail = record('DeliveryLogDetail', 'The delivery with 
         'expired',
         'rejected',
         'cancelled',
+        'held',
+        'approved',
         'complained',
       ]),
       detail: Type.String({ maxLength: DETAIL_MAX, description: 'One line of detail.' }),

@@ -4,7 +4,9 @@ import { type Static, Type } from 'typebox'
 import { presenterOf } from '../../http/present.ts'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import type { RecipientOutcome, SentMessage } from '../../outbound/log/sent-messages.ts'
+import { SUBMISSION_STATUSES } from '../../outbound/model/submission-status.ts'
 import { AddressJson } from './address.ts'
+import { Approval } from './approval.ts'
 import { DeliveryLogDetail, DeliveryLogJson, presentSteps } from './delivery-log.ts'
 import { ParsedMessage } from './parsed-message.ts'
 import { record } from './record.ts'
@@ -27,8 +29,8 @@ const MEMBERS = {
       'Message-ID in angle brackets. Messages in `/mailbox/messages` have it without them; requests take both forms.',
   }),
   status: Words(
-    ['scheduled', 'queued', 'sending', 'sent', 'partially_sent', 'failed', 'canceled'],
-    'Of all recipients together; `failed` when none was reached.',
+    SUBMISSION_STATUSES,
+    'Of all recipients together; `held` while it waits for a person, `failed` when none was reached.',
   ),
   recipient_counts: record('RecipientCounts', 'Recipients by the status of their delivery.', {
     ...{ pending: Count, sent: Count, failed: Count, rejected: Count },
@@ -57,6 +59,7 @@ export const EmailRecipient = record('EmailRecipient', 'The delivery to one reci
 export const EmailDetail = record('EmailDetail', 'A sent message with all its recipients.', {
   ...MEMBERS,
   recipients: Type.Array(EmailRecipient),
+  approval: Nullable(Approval),
   content: Nullable(ParsedMessage),
 })
 

@@ -3,6 +3,7 @@
 import { type TProperties, Type } from 'typebox'
 import { Id, Nullable, Timestamp, Words } from '../../http/schema.ts'
 import { AddressJson } from './address.ts'
+import { HoldReasonWords } from './approval.ts'
 import { AuthResult } from './auth-result.ts'
 import { labelFields } from './labels.ts'
 import { record } from './record.ts'
@@ -94,7 +95,7 @@ const Complaint = record('EventComplaint', 'What the recipient reported.', {
 const Rejection = record('EventRejection', 'Why it was not sent.', {
   reason: Words([
     ...(['suppressed', 'unverified_domain', 'no_provider', 'content_refused', 'message_too_large', 'policy'] as const),
-    'sending_not_approved',
+    ...(['sending_not_approved', 'approval_denied', 'approval_expired'] as const),
   ]),
   detail: Type.String(),
 })
@@ -118,6 +119,22 @@ const Spam = record('EventSpam', 'Why it was classified as spam.', {
   score: Type.Number(),
   reasons: Type.Array(Type.String()),
 })
+
+/** Members of events of a message that waits for a person. */
+const held = {
+  message_id: { ...Id('email'), description: 'The mail.' },
+  submission_id: Nullable(Id('submission')),
+  mailbox_id: Id('mailbox'),
+  source: Words(['batch_api', 'mailbox_api', 'smtp']),
+  from: AddressJson,
+  recipients: Type.Array(Type.String(), { description: 'All recipients, hidden ones too.' }),
+  subject: Text('The subject.'),
+  approval: record('EventApproval', 'Why it waits, or waited.', {
+    reason: HoldReasonWords,
+    detail: Text('One sentence.'),
+    expires_at: Timestamp,
+  }),
+}
 
 const remote = { remote_account_id: Id('remoteAccount'), mailbox_id: Id('mailbox') }
 
@@ -156,6 +173,13 @@ export const EVENTS = {
     ...sent,
     rejection: Rejection,
   }),
+  'message.held': event(
+    'message.held',
+    'MessageHeld',
+    'A message of a program waits for a person. A rejection and an expiry are reported by `message.rejected`.',
+    held,
+  ),
+  'message.approved': event('message.approved', 'MessageApproved', 'A person has let a message leave.', held),
   'message.delivery_delayed': event(
     'message.delivery_delayed',
     'MessageDeliveryDelayed',

@@ -3,6 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Words } from '../../http/schema.ts'
 import type { SubmissionStatus } from '../../outbound/model/submission-status.ts'
+import { SUBMISSION_STATUSES } from '../../outbound/model/submission-status.ts'
 import type { MessageAuthentication, MessageDetail as StoredMessage } from '../../store/rows/records.ts'
 import { AddressJson, presentAddress } from './address.ts'
 import { AttachmentJson, presentAttachment } from './attachment.ts'
@@ -37,7 +38,7 @@ const SentDelivery = record(
   {
     message_id: { ...Id('email'), description: 'Id in the delivery log and in events.' },
     submission_id: Id('submission'),
-    status: Words(['scheduled', 'queued', 'sending', 'sent', 'partially_sent', 'failed', 'canceled']),
+    status: Words(SUBMISSION_STATUSES),
   },
 )
 

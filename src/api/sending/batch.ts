@@ -31,7 +31,7 @@ const MessageError = record('MessageError', 'Why a message was not queued: an er
 const BatchResult = record('BatchResult', 'The result of one message.', {
   index: Type.Integer({ minimum: 0, description: 'Index in `messages`.' }),
   message_id: Nullable({ ...Id('email'), description: 'Null when it was not queued.' }),
-  status: Words(['queued', 'failed']),
+  status: Words(['queued', 'held', 'failed'], '`held`: waits for the approval of a person.'),
   error: Type.Optional(MessageError),
 })
 
@@ -39,7 +39,7 @@ const BatchResults = record('BatchResults', 'The results of all messages, in the
   results: Type.Array(BatchResult),
   summary: record('BatchSummary', 'Counts of the results.', {
     total: Type.Integer(),
-    queued: Type.Integer(),
+    queued: Type.Integer({ description: 'Accepted messages, held ones too.' }),
     failed: Type.Integer(),
   }),
 })
@@ -98,9 +98,10 @@ function presentResults(
     if ('refused' in one) return failed(index, productError(one.refused))
     const outcome = outcomes.next().value!
     if (outcome.kind === 'failed') return failed(index, outcome.error)
-    return { index, message_id: outcome.emailId, status: 'queued' as const }
+    const status = outcome.state === 'held' ? ('held' as const) : ('queued' as const)
+    return { index, message_id: outcome.emailId, status }
   })
-  const queued = results.filter(({ status }) => status === 'queued').length
+  const queued = results.filter(({ status }) => status !== 'failed').length
   return { results, summary: { total: results.length, queued, failed: results.length - queued } }
 }
 

@@ -19,8 +19,8 @@ const BODY_LIMIT = 67_108_864
 const AcceptedEmail = record('AcceptedEmail', 'An accepted message.', {
   message_id: { ...Id('email'), description: 'Id in the delivery log, in events, and for canceling.' },
   status: Words(
-    ['scheduled', 'queued', 'failed'],
-    '`failed`: every recipient is suppressed; the delivery log has the reason.',
+    ['scheduled', 'held', 'queued', 'failed'],
+    '`held`: waits for the approval of a person. `failed`: every recipient is suppressed; the delivery log has the reason.',
   ),
   send_at: TimeOf('Earliest time it is sent, `undo_seconds` included.'),
 })

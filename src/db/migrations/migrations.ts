@@ -72,6 +72,7 @@ import { dmarcReports } from './0069-dmarc-reports.ts'
 import { addressing } from './0070-addressing.ts'
 import { tlsReports } from './0071-tls-reports.ts'
 import { throwAway } from './0073-throw-away.ts'
+import { heldMessages } from './0074-held-messages.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -150,5 +151,6 @@ export const mailMigrations = [
   addressing,
   tlsReports,
   throwAway,
+  heldMessages,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

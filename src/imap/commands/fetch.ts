@@ -24,6 +24,7 @@ import { entryFormats, sayEntries } from '../untagged/entry-lines.ts'
 import { aheadOf } from '../untagged/fetch-ahead.ts'
 import { FetchWriter, stringFormat } from '../untagged/fetch-writer.ts'
 import { isUidOnly, uidsOfSet } from '../untagged/message-sets.ts'
+import { noteReads } from '../untagged/program-reads.ts'
 import { vanishedSince } from '../untagged/resync.ts'
 import { labelsOf } from '../untagged/updates.ts'
 
@@ -85,6 +86,7 @@ async function writePage(
     session.assertRunning()
     return { written, hasUnknownEncoding: false, damaged: [], excessive: [] }
   }
+  await noteReads(session, entries)
   const content = new MessagePage(session, entries, plan.needs, labels)
   return writeEntries(session, { entries, content, changed }, plan, slice)
 }
@@ -136,6 +138,7 @@ async function writeAhead(
   if (range === undefined || uids.length > 1 || range[0] !== range[1] || plan.setsSeen) return null
   const ahead = aheadOf(session).take(session, range[0], plan.needs)
   if (ahead === null) return null
+  await noteReads(session, [ahead.entry])
   await session.app.db.durable(session.signedIn.account.n)
   return writeEntries(session, { entries: [ahead.entry], content: ahead.content, changed: NONE }, plan, slice)
 }

@@ -7,6 +7,7 @@ import { FETCH_PAGE } from '../grammar/limits.ts'
 import type { ImapSession } from '../session/session.ts'
 import { TimeSlice } from '../session/time-slice.ts'
 import { FetchWriter, stringFormat } from './fetch-writer.ts'
+import { noteReads } from './program-reads.ts'
 import { labelsOf } from './updates.ts'
 
 /** One FETCH for each message. \Seen is not set: the client did not ask for this message. */
@@ -25,6 +26,7 @@ export async function fetchNew(
       FETCH_PAGE,
     )
     await app.db.durable(session.signedIn.account.n)
+    await noteReads(session, entries)
     const labels = plan.needs.labels ? labelsOf(session, entries) : new Map<number, string[]>()
     const writer = new FetchWriter(session, new MessagePage(session, entries, plan.needs, labels), plan)
     for (const entry of entries) {

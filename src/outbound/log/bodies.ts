@@ -73,6 +73,8 @@ function detailsOf(about: EventSubject, { outcome, at, suppressed }: EventFact):
     case 'complained':
       return { complaint: complaint(outcome, at, suppressed) }
     case 'cancelled':
+    case 'held':
+    case 'approved':
       return {}
   }
 }

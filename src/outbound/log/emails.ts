@@ -121,6 +121,33 @@ export class Emails {
     return reader.all(`SELECT n, attempts FROM deliveries WHERE email = ? AND status = 'pending' ORDER BY n`, [email])
   }
 
+  /** The same with their recipients. */
+  pendingRecipients(reader: Reader, email: number): { n: number; to: string }[] {
+    return DELIVERIES.all(reader, `WHERE email = ? AND status = 'pending' ORDER BY n`, [email])
+  }
+
+  /** All recipients of a message, whatever their status. */
+  recipientsOf(reader: Reader, email: number): string[] {
+    const rows = reader.all<{ to_email: string }>('SELECT to_email FROM deliveries WHERE email = ? ORDER BY n', [email])
+    return rows.map(({ to_email }) => to_email)
+  }
+
+  /** The earliest time of the first attempt of a message, ms. */
+  sendAtOf(reader: Reader, email: number): number {
+    const sql = 'SELECT coalesce(send_at, queued_at) AS at FROM emails WHERE n = ?'
+    return reader.get<{ at: number }>(sql, [email])!.at
+  }
+
+  /** `mdom_…` of the From domain of a message; null where it is none of the team. */
+  domainOf(reader: Reader, email: number): string | null {
+    return reader.get<{ domain_id: string | null }>('SELECT domain_id FROM emails WHERE n = ?', [email])!.domain_id
+  }
+
+  /** Sets when (ms) the last attempt of a message is due. */
+  extend(tx: Tx, email: number, expiresAt: number): void {
+    tx.run('UPDATE emails SET expires_at = ? WHERE n = ?', [expiresAt, email])
+  }
+
   /** Whether the delivery to any recipient of a message has begun, whatever its outcome. */
   hasBegun(reader: Reader, email: number): boolean {
     const sql = 'SELECT 1 AS found FROM deliveries WHERE email = ? AND attempts > 0 LIMIT 1'
@@ -141,8 +168,8 @@ export class Emails {
     return rows.map(({ n }) => n)
   }
 
-  byId(id: string): Email | undefined {
-    const row = this.#db.read.get<EmailRow>(`SELECT ${EMAILS.columns} FROM emails WHERE id = ?`, [id])
+  byId(id: string, reader: Reader = this.#db.read): Email | undefined {
+    const row = reader.get<EmailRow>(`SELECT ${EMAILS.columns} FROM emails WHERE id = ?`, [id])
     return row && emailOf(row)
   }
 

@@ -50,6 +50,9 @@ export function countedAs(
       return { counts: { failed: 1 }, reason: 'cancelled' }
     case 'rejected':
       return { counts: { rejected: 1 }, reason: outcome.reason }
+    case 'held':
+    case 'approved':
+      return null
     case 'complained':
       // RFC 6430: "not-spam" withdraws a complaint.
       return outcome.feedbackType === 'not_spam' || before.statusReason === 'complained'

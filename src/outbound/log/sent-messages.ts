@@ -50,14 +50,16 @@ const PENDING = `EXISTS (SELECT 1 FROM deliveries d WHERE d.email = emails.n AND
 const TRIED = 'EXISTS (SELECT 1 FROM deliveries d WHERE d.email = emails.n AND d.attempts > 0)'
 const SOME_SENT = `EXISTS (SELECT 1 FROM deliveries d WHERE d.email = emails.n AND d.status = 'sent')`
 const SOME_UNSENT = `EXISTS (SELECT 1 FROM deliveries d WHERE d.email = emails.n AND d.status <> 'sent')`
+const HELD = `EXISTS (SELECT 1 FROM deliveries d WHERE d.email = emails.n AND d.status = 'pending' AND d.status_reason LIKE 'held:%')`
 const DONE = `canceled_at IS NULL AND NOT ${PENDING}`
 
 /** What `submissionStatus` derives from the deliveries, as conditions; those of messages that wait have a time. */
 const HAVE_STATUS: Readonly<Record<SubmissionStatus, string>> = {
   canceled: 'canceled_at IS NOT NULL',
+  held: `canceled_at IS NULL AND ${HELD}`,
   sending: `canceled_at IS NULL AND ${PENDING} AND ${TRIED}`,
-  scheduled: `canceled_at IS NULL AND ${PENDING} AND NOT ${TRIED} AND coalesce(send_at, queued_at) > ?`,
-  queued: `canceled_at IS NULL AND ${PENDING} AND NOT ${TRIED} AND coalesce(send_at, queued_at) <= ?`,
+  scheduled: `canceled_at IS NULL AND ${PENDING} AND NOT ${TRIED} AND NOT ${HELD} AND coalesce(send_at, queued_at) > ?`,
+  queued: `canceled_at IS NULL AND ${PENDING} AND NOT ${TRIED} AND NOT ${HELD} AND coalesce(send_at, queued_at) <= ?`,
   sent: `${DONE} AND ${SOME_SENT} AND NOT ${SOME_UNSENT}`,
   partially_sent: `${DONE} AND ${SOME_SENT} AND ${SOME_UNSENT}`,
   failed: `${DONE} AND NOT ${SOME_SENT}`,
@@ -65,6 +67,9 @@ const HAVE_STATUS: Readonly<Record<SubmissionStatus, string>> = {
 
 const SENT = EMAILS.and('tags', 'metadata', 'send_at', 'canceled_at')
 type Row = RowOf<typeof SENT>
+/** What the status of a message is derived from. */
+const PROGRESS = DELIVERIES.only('email', 'status', 'status_reason', 'attempts')
+type DeliveryProgress = Pick<Delivery, 'status' | 'statusReason' | 'attempts'>
 const WITH_TIMELINE = DELIVERIES.and('timeline')
 
 export class SentMessages {
@@ -145,13 +150,10 @@ export class SentMessages {
     return { ...this.#present(row, deliveries), recipients }
   }
 
-  #deliveriesOf(emails: readonly number[]): Map<number, Pick<Delivery, 'status' | 'attempts'>[]> {
-    const found = new Map<number, Pick<Delivery, 'status' | 'attempts'>[]>()
+  #deliveriesOf(emails: readonly number[]): Map<number, DeliveryProgress[]> {
+    const found = new Map<number, DeliveryProgress[]>()
     if (emails.length === 0) return found
-    const rows = this.#db.read.all<Pick<Delivery, 'email' | 'status' | 'attempts'>>(
-      `SELECT email, status, attempts FROM deliveries WHERE email IN (${placeholders(emails)})`,
-      emails,
-    )
+    const rows = PROGRESS.all(this.#db.read, `WHERE email IN (${placeholders(emails)})`, emails)
     for (const row of rows) {
       const known = found.get(row.email)
       if (known === undefined) found.set(row.email, [row])
@@ -160,7 +162,7 @@ export class SentMessages {
     return found
   }
 
-  #present(row: Row, deliveries: readonly Pick<Delivery, 'status' | 'attempts'>[]): SentMessage {
+  #present(row: Row, deliveries: readonly DeliveryProgress[]): SentMessage {
     const { n: _n, scope: _scope, expiresAt: _expiresAt, ...email } = emailOf(row)
     const counts = { pending: 0, sent: 0, failed: 0, rejected: 0 }
     for (const { status } of deliveries) counts[status]++

@@ -12,6 +12,8 @@ export type StepType =
   | 'expired'
   | 'rejected'
   | 'cancelled'
+  | 'held'
+  | 'approved'
   | 'complained'
 
 /** One step of a delivery. */

@@ -51,7 +51,15 @@ export function transitionOf(state: AttemptState, outcome: Outcome): DeliveryTra
       return isPending
         ? transition('failed', 'cancelled', plainStep('cancelled', 'Canceled before it was handed over'))
         : null
+    case 'held':
+      return isPending ? hold(clean(outcome.detail, DETAIL_MAX)) : null
+    case 'approved':
+      return isPending ? transition('pending', null, plainStep('approved', 'Approved by a person')) : null
   }
+}
+
+function hold(detail: string): DeliveryTransition {
+  return transition('pending', `held: ${detail}`, plainStep('held', detail))
 }
 
 function deferral({ reply, nextAt }: Extract<Outcome, { kind: 'deferred' }>): DeliveryTransition {

@@ -9,7 +9,7 @@ import type { Notifier } from '../../base/notifier.ts'
 import type { Resolver } from '../../base/resolver.ts'
 import type { Vault } from '../../base/secrets.ts'
 import type { Config } from '../../config/config.ts'
-import type { Db, Tx } from '../../db/db.ts'
+import type { Db, Reader, Tx } from '../../db/db.ts'
 import type { Directory } from '../../directory/directory.ts'
 import type { Outbox } from '../../events/outbox.ts'
 import type { Store } from '../../store/store.ts'
@@ -18,6 +18,12 @@ import type { Store } from '../../store/store.ts'
 export interface SendLimit {
   /** Reserves quota for the recipients in the unit of work that queues the message. @returns null when reserved, else the error */
   take(tx: Tx, mailboxId: string, recipients: number): ProductError | null
+}
+
+/** The persons who decide about messages of programs. */
+export interface Approvers {
+  /** Addresses, lower-case. */
+  of(reader: Reader, mailbox: { id: string; teamId: string }): string[]
 }
 
 /** An access token for the SMTP server of an outside account, or why there is none. */

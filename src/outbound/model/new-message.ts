@@ -1,15 +1,19 @@
 // A requested message before its validation, and the result of its submission.
 
 import type { ProductError } from '../../base/errors.ts'
+import type { SignedInPerson } from '../../directory/names/principal.ts'
 import type { EncodedAttachment, TextContent } from '../../mime/compose/outgoing-content.ts'
 import type { Address } from '../../mime/message.ts'
 import type { EmailSource } from './records.ts'
 
 /** The sender and the API it uses: a root key of a team, or a mailbox. */
-export type Sender = { source: Exclude<EmailSource, 'forward' | 'system'> } & (
-  | { kind: 'team'; teamId: string }
-  | { kind: 'mailbox'; teamId: string; mailboxId: string }
-)
+export type Sender = {
+  source: Exclude<EmailSource, 'forward' | 'system'>
+  /** The credential. */
+  keyId?: string
+  /** Set where a signed-in person sends. */
+  person?: SignedInPerson | undefined
+} & ({ kind: 'team'; teamId: string } | { kind: 'mailbox'; teamId: string; mailboxId: string })
 
 /** Values are as given by the sender. Errors use the field names of the API, relative to the message. */
 export interface NewMail {
@@ -66,8 +70,8 @@ export type Submitted =
       emailId: string
       /** Earliest time of the first attempt, ms. */
       sendAt: number
-      /** `rejected` when all recipients are suppressed: the delivery log has the reason. */
-      state: 'scheduled' | 'queued' | 'rejected'
+      /** `held`: waits for a person. `rejected` when all recipients are suppressed: the delivery log has the reason. */
+      state: 'scheduled' | 'held' | 'queued' | 'rejected'
       /** Null for root keys. */
       submission: MadeSubmission | null
     }

@@ -172,6 +172,8 @@ export type RejectionReason =
   | 'message_too_large'
   | 'policy'
   | 'sending_not_approved'
+  | 'approval_denied'
+  | 'approval_expired'
 
 /** The outcome of one delivery: the transitions of docs/design/sending.md §7. {@link DeliveryTransitions} applies each in one unit of work. */
 export type Outcome =
@@ -192,6 +194,9 @@ export type Outcome =
   | { kind: 'expired'; reply: RemoteReply }
   | { kind: 'rejected'; reason: RejectionReason; detail: string }
   | { kind: 'cancelled' }
+  /** It waits for a person, in no queue; `detail` says why. `approved`: a person has let it leave. */
+  | { kind: 'held'; detail: string }
+  | { kind: 'approved' }
   | { kind: 'complained'; feedbackType: FeedbackType; userAgent: string | null; occurredAt: number }
 
 /** The carrier of a delivery; `id` is null for our own MTA and for local delivery. */

@@ -38,6 +38,8 @@ const REASONS: ReadonlyMap<string, { status: string; reason: string }> = new Map
   ['message_too_large', { status: '5.3.4', reason: 'It is too large.' }],
   ['policy', { status: '5.7.1', reason: 'It may not be sent.' }],
   ['sending_not_approved', { status: '5.7.1', reason: 'Sending is not approved.' }],
+  ['approval_denied', { status: '5.7.1', reason: 'A person decided against it.' }],
+  ['approval_expired', { status: '5.7.1', reason: 'It was not approved in time.' }],
 ])
 const UNKNOWN = { status: '5.0.0', reason: 'It failed.' }
 

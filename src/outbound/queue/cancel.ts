@@ -9,6 +9,7 @@ import type { OutboundDeps } from '../model/deps.ts'
 import type { Email } from '../model/records.ts'
 import type { DeliveryTransitions } from './delivery-transitions.ts'
 import type { Queue } from './queue.ts'
+import { toDrafts } from './to-drafts.ts'
 
 interface Deps extends OutboundDeps {
   emails: Pick<Emails, 'byId' | 'pendingOfEmail' | 'hasBegun' | 'markCanceled'>
@@ -31,13 +32,15 @@ export class Cancelling {
    * @throws ProductError not_found, conflict once a delivery was handed over or its send time has passed
    */
   async cancel(account: Account, id: string): Promise<void> {
-    const { db, trustedClock, store, emails } = this.#deps
+    const { db, trustedClock, store, emails, queue } = this.#deps
     const submission = store.sending.submissions.get(account, id)
     if (submission === undefined) throw notFound('submission')
     const email = emails.byId(submission.emailId)
     if (email === undefined) throw conflict(NOT_PENDING)
     await db.write((tx) => {
-      if (submission.sendAt <= trustedClock.now()) throw conflict(NOT_PENDING)
+      // A message that waits for a person has no time of its own.
+      const hasBegun = submission.sendAt <= trustedClock.now()
+      if (hasBegun && queue.ofEmail(tx, email.n).length > 0) throw conflict(NOT_PENDING)
       this.#cancelIn(tx, email)
       this.#cancelSubmission(tx, account, submission)
     })
@@ -77,16 +80,6 @@ export class Cancelling {
 
   #cancelSubmission(tx: Tx, account: Account, { id, messageId }: Submission): void {
     if (!this.#deps.store.sending.submissions.cancel(tx, account, id)) throw conflict(NOT_PENDING)
-    if (messageId !== null) this.#toDrafts(tx, account, messageId)
-  }
-
-  #toDrafts(tx: Tx, account: Account, messageId: string) {
-    const { store } = this.#deps
-    const drafts = store.read.folders.byRole(account.n, 'drafts', tx)
-    store.edit.messages.changeIn(tx, account, [messageId], {
-      folders: { set: [drafts.id] },
-      keywords: { add: ['$draft'] },
-    })
-    store.edit.drafts.keepCanceled(tx, account, messageId)
+    if (messageId !== null) toDrafts(this.#deps.store, tx, account, messageId)
   }
 }

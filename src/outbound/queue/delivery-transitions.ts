@@ -21,6 +21,8 @@ interface Deps extends Pick<OutboundDeps, 'clock' | 'outbox'> {
   queue: Pick<Queue, 'postpone' | 'drop'>
   suppressions: Pick<Suppressions, 'add'>
   meter: Pick<Meter, 'settle'>
+  /** Closes held messages that no longer wait. */
+  closeHeld(tx: Tx, emails: readonly number[], state: 'canceled' | 'withdrawn', at: number): void
   store: {
     log: { counters: Pick<Counters, 'count'> }
     sending: {
@@ -105,6 +107,8 @@ interface Writes {
   /** Keys of messages whose content is kept, because a delivery failed. */
   kept: number[]
   events: NewEvent[]
+  /** Keys of held messages that ended. */
+  ended: Record<'canceled' | 'withdrawn', number[]>
 }
 
 export class DeliveryTransitions {
@@ -130,7 +134,15 @@ export class DeliveryTransitions {
     if (outcomes.length === 0) return []
     const rows = tx.all<Row>(READ, [JSON.stringify(outcomes.map(({ delivery }) => delivery))])
     const byN = new Map(rows.map((row) => [row.n, row]))
-    const writes: Writes = { deliveries: [], dropped: [], postponed: [], open: new Map(), kept: [], events: [] }
+    const writes: Writes = {
+      deliveries: [],
+      dropped: [],
+      postponed: [],
+      open: new Map(),
+      kept: [],
+      events: [],
+      ended: { canceled: [], withdrawn: [] },
+    }
     const applied = outcomes.map(({ delivery, outcome, carrier }) => {
       const row = byN.get(delivery)
       return row !== undefined && this.#applyOne(tx, writes, row, bounded(outcome), carrier)
@@ -173,6 +185,9 @@ export class DeliveryTransitions {
     this.#settle(tx, row, transition, now)
     this.#count(tx, row, outcome, now)
     if (isFailure(outcome) && RESENT_SOURCES.has(row.source)) writes.kept.push(row.email)
+    if (row.status_reason?.startsWith('held:') && transition.status !== 'pending') {
+      writes.ended[outcome.kind === 'cancelled' ? 'canceled' : 'withdrawn'].push(row.email)
+    }
     const change = contentUsers(transition.status, needsDsn) - contentUsers(row.status, false)
     if (change !== 0) writes.open.set(row.email, (writes.open.get(row.email) ?? 0) + change)
     const suppressed = this.#suppress(tx, row, transition)
@@ -180,13 +195,15 @@ export class DeliveryTransitions {
     if (row.mailbox_id !== null) this.#deps.store.sending.submissions.touch(tx, row.email_id)
   }
 
-  #write(tx: Tx, { deliveries, dropped, postponed, open, kept, events }: Writes): void {
-    const { queue, outbox } = this.#deps
+  #write(tx: Tx, { deliveries, dropped, postponed, open, kept, events, ended }: Writes): void {
+    const { queue, outbox, closeHeld } = this.#deps
     inPieces(deliveries, (marks, values) => tx.run(`WITH new (${WRITTEN}) AS (VALUES ${marks}) ${WRITE}`, values))
     for (const { delivery, dueAt } of postponed) queue.postpone(tx, delivery, dueAt)
     queue.drop(tx, dropped)
     keepContents(tx, kept, this.#clock.now() + KEPT_MS)
     countOpenOf(tx, open)
+    closeHeld(tx, ended.canceled, 'canceled', this.#clock.now())
+    closeHeld(tx, ended.withdrawn, 'withdrawn', this.#clock.now())
     outbox.recordAll(tx, events)
   }
 

@@ -14,6 +14,7 @@ import type { ForwardingRecord } from '../../store/mailbox/forwarded.ts'
 import type { Account } from '../../store/rows/records.ts'
 import type { InspectedContent } from '../../workers/inspection.ts'
 import type { Meter } from '../billing/meter.ts'
+import type { SendRules } from '../held/rules.ts'
 import type { Emails, NewEmail } from '../log/emails.ts'
 import type { OutboundDeps, SendLimit } from '../model/deps.ts'
 import { isBounceDomain } from '../model/envelope-sender.ts'
@@ -30,6 +31,7 @@ interface Deps extends OutboundDeps {
   suppressions: Pick<Suppressions, 'of'>
   meter: Pick<Meter, 'refusal' | 'hold'>
   router: Pick<Router, 'canForward'>
+  rules: Pick<SendRules, 'refusedRedirect'>
 }
 
 interface RefusedAddress {
@@ -237,7 +239,10 @@ export class ReceivedDelivery {
     const { directory, store, suppressions } = this.#deps
     const mailbox = directory.mailboxes.byId(target.mailboxId, reader)
     if (mailbox === undefined) return { reason: 'The mailbox is deleted.' }
-    const reason = this.#unfit(message, target) ?? this.#unreachable(mailbox, address)
+    const isByScript =
+      target.scriptOutcome?.redirects?.some((one) => one.toLowerCase() === address.toLowerCase()) === true
+    const refused = isByScript ? this.#deps.rules.refusedRedirect(reader, mailbox, address) : null
+    const reason = this.#unfit(message, target) ?? this.#unreachable(mailbox, address) ?? refused
     if (reason !== null) return { reason }
     const account = this.#accountOf(reader, mailbox.id)
     const content = message.inspection.arrivedHash

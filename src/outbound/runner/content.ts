@@ -2,6 +2,7 @@
 
 import { freeBytes } from '../../base/free-bytes.ts'
 import { parseAddressList } from '../../mime/address.ts'
+import { withDate } from '../../mime/compose/with-date.ts'
 import { headerText, readHeaders } from '../../mime/headers.ts'
 import type { Email } from '../model/records.ts'
 import type { DeliveryLimits } from './concurrency.ts'
@@ -23,6 +24,8 @@ export class SignedContent {
   readonly #email: Email
   /** The fields in front of the composed message: a message that is lent again is not signed again. */
   #front: Uint8Array | undefined
+  /** Replaces the Date field of the composed message, ms. */
+  date: number | null = null
   #users = 0
   #loading: Promise<Loaded> | undefined
 
@@ -79,8 +82,9 @@ export class SignedContent {
       // The composed and the signed bytes are in memory at the same time.
       const bytes = await memory.during(sizeBytes, teamId, async () => {
         const composed = await store.blobs.bytes(hash, 0, sizeBytes)
-        const prepared = await this.#prepared(composed)
-        freeBytes([composed], [prepared])
+        const dated = this.date === null ? composed : withDate(composed, this.date)
+        const prepared = await this.#prepared(dated)
+        freeBytes([composed, dated], [prepared])
         return prepared
       })
       const loaded: Loaded = {

@@ -80,6 +80,11 @@ export class DeliveryAttempt {
     this.#content = new SignedContent(worker.deps, worker.limits, email)
   }
 
+  /** The Date field of what is sent is this time (ms): when a person approved the message. Null leaves it as composed. */
+  dateBy(at: number | null): void {
+    this.#content.date = at
+  }
+
   /**
    * The deliveries by hand-over: those that share an envelope sender go together, others alone. Each recipient with an address of its own
    * costs a transaction; with a common one, every recipient could report for all others.

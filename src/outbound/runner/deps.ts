@@ -1,5 +1,6 @@
 // The dependencies of the runner: those of all outbound modules, and the methods it uses of other outbound modules.
 
+import type { Holds } from '../held/holds.ts'
 import type { Emails } from '../log/emails.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import type { Email, Provider, RemoteReply } from '../model/records.ts'
@@ -35,6 +36,8 @@ export interface RunnerDeps extends OutboundDeps {
   signer: Pick<Signer, 'sign'>
   sealer: Pick<Sealer, 'seal'>
   transports: Pick<Transports, 'of' | 'direct' | 'local'>
+  /** Messages that a person has approved. */
+  holds: Pick<Holds, 'approvedAt'>
   notices: Pick<Notices, 'run'>
   vacationReplies: Pick<VacationReplies, 'run'>
   notifications: Pick<NotificationMessages, 'run'>

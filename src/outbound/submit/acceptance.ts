@@ -6,12 +6,16 @@ import type { ComposedContent } from '../../mime/compose/outgoing-content.ts'
 import type { Address } from '../../mime/message.ts'
 import type { OriginalMessage } from '../../store/messages/original.ts'
 import type { Meter } from '../billing/meter.ts'
+import type { KnownContacts } from '../held/contacts.ts'
+import type { Holds } from '../held/holds.ts'
+import type { PolicyVerdict, SendRules } from '../held/rules.ts'
 import type { Accepted, Emails } from '../log/emails.ts'
 import type { OutboundDeps, SendLimit } from '../model/deps.ts'
 import { bounceAddress } from '../model/envelope-sender.ts'
 import { LIFETIME_MS } from '../model/limits.ts'
 import type { MessageLabels } from '../model/message-labels.ts'
 import type { MadeSubmission, Submitted } from '../model/new-message.ts'
+import type { Email } from '../model/records.ts'
 import type { DeliveryTransitions } from '../queue/delivery-transitions.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Suppressions } from '../queue/suppressions.ts'
@@ -30,6 +34,8 @@ export interface Ready {
   /** `mdom_…` of the From domain if it is one of the team's. */
   domainId: string | null
   original: OriginalMessage | null
+  /** Message-IDs of In-Reply-To and References. */
+  answers: readonly string[]
   /** `idn_…` of the sending mailbox's identity. */
   identityId: string | null
   sendAt: number
@@ -52,6 +58,12 @@ export type AcceptanceDeps = OutboundDeps & {
   queue: Queue
   suppressions: Pick<Suppressions, 'of'>
   meter: Pick<Meter, 'refusal' | 'hold'>
+  held: {
+    /** The policy check of messages of programs. */
+    rules: Pick<SendRules, 'rule'>
+    holds: Pick<Holds, 'hold'>
+    contacts: Pick<KnownContacts, 'note'>
+  }
 }
 
 const SUPPRESSED = 'The recipient is on the suppression list of the team.'
@@ -78,19 +90,13 @@ export class Acceptance {
   }
 
   #acceptOne(tx: Tx, context: SenderContext, message: Ready, suppressed: ReadonlySet<string>): Submitted {
-    const { emails, transitions, queue, meter, clock } = this.#deps
+    const { emails, transitions, meter } = this.#deps
     const foreign = context.box && this.#foreignSender(tx, context.box, message)
     if (foreign !== null) return { kind: 'failed', error: foreign }
-    if (context.box !== null && !hasRoom(this.#withUsage(tx, context.box), message)) {
-      return { kind: 'failed', error: mailboxFull() }
-    }
-    const unpaid = meter.refusal(tx, context.sender.teamId, message.recipients.length)
-    if (unpaid !== null) return { kind: 'failed', error: unpaid }
-    if (context.box?.mailbox.isAgent === true) {
-      const { allowance } = this.#deps
-      const refused = allowance.take(tx, context.box.mailbox.id, message.recipients.length)
-      if (refused !== null) return { kind: 'failed', error: refused }
-    }
+    const verdict = this.#checkPolicy(tx, context, message)
+    if (verdict.kind === 'refuse') return { kind: 'failed', error: verdict.error }
+    const error = this.#refusal(tx, context, message)
+    if (error !== null) return { kind: 'failed', error }
     const accepted = emails.insert(tx, this.#rowOf(context, message))
     meter.hold(tx, context.sender.teamId, accepted.deliveries.length)
     const submission = context.box && this.#createSubmission(tx, context.box, message, accepted)
@@ -99,10 +105,54 @@ export class Acceptance {
       if (!suppressed.has(delivery.to.toLowerCase())) open.push(delivery)
       else transitions.apply(tx, delivery.n, { kind: 'rejected', reason: 'suppressed', detail: SUPPRESSED }, null)
     }
-    queue.add(tx, accepted.email, open, message.sendAt)
-    const waits = message.sendAt > clock.now() ? 'scheduled' : 'queued'
-    const state = open.length === 0 ? 'rejected' : waits
+    const state = this.#queue(tx, context, message, { email: accepted.email, open, submission, verdict })
     return { kind: 'accepted', emailId: message.id, sendAt: message.sendAt, state, submission }
+  }
+
+  /** Queues the deliveries, or holds them. */
+  #queue(
+    tx: Tx,
+    { sender }: SenderContext,
+    message: Ready,
+    accepted: { email: Email; open: Accepted['deliveries']; submission: MadeSubmission | null; verdict: PolicyVerdict },
+  ): 'rejected' | 'held' | 'scheduled' | 'queued' {
+    const { queue, held, clock } = this.#deps
+    const { email, open, submission, verdict } = accepted
+    const { recipients, sendAt, domainId } = message
+    if (open.length === 0) return 'rejected'
+    if (verdict.kind === 'hold') {
+      const deliveries = open.map(({ n }) => n)
+      const credential = sender.keyId ?? null
+      held.holds.hold(tx, {
+        ...{ email, domainId, deliveries, recipients, sendAt, credential, submission },
+        ...verdict,
+      })
+      return 'held'
+    }
+    if (sender.kind === 'mailbox' && sender.person) held.contacts.note(tx, sender.mailboxId, recipients)
+    queue.add(tx, email, open, sendAt)
+    return sendAt > clock.now() ? 'scheduled' : 'queued'
+  }
+
+  /** Messages of signed-in persons need no one's approval. */
+  #checkPolicy(tx: Tx, { box, sender }: SenderContext, { recipients, original, answers }: Ready): PolicyVerdict {
+    if (box === null || sender.person !== undefined) return { kind: 'send' }
+    const { mailbox, account } = box
+    const { store, held } = this.#deps
+    const message = { mailboxId: mailbox.id, teamId: mailbox.teamId, account, recipients }
+    return held.rules.rule(
+      tx,
+      message,
+      () => original?.thread ?? store.read.messages.threadNaming(tx, account, answers),
+    )
+  }
+
+  /** Quota, balance, and the limit of agents, which takes the recipients. */
+  #refusal(tx: Tx, { box, sender }: SenderContext, message: Ready): ProductError | null {
+    if (box !== null && !hasRoom(this.#withUsage(tx, box), message)) return mailboxFull()
+    const unpaid = this.#deps.meter.refusal(tx, sender.teamId, message.recipients.length)
+    if (unpaid !== null || box?.mailbox.isAgent !== true) return unpaid
+    return this.#deps.allowance.take(tx, box.mailbox.id, message.recipients.length)
   }
 
   #rowOf({ sender, scope }: SenderContext, message: Ready) {

@@ -23,6 +23,8 @@ type Deps = AcceptanceDeps & { router: Pick<Router, 'defaultFrom' | 'sharedFullU
 interface SubmittingMailbox {
   teamId: string
   mailboxId: string
+  /** Its credential. */
+  keyId?: string
 }
 
 /** A message as it was submitted. */
@@ -68,9 +70,9 @@ export class RawSubmitter {
   }
 
   /** @throws ProductError insufficient_permissions for a mailbox that may not send now, service_unavailable while it is being set up */
-  #open({ teamId, mailboxId }: SubmittingMailbox): { context: SenderContext; box: SendingMailbox } {
+  #open({ teamId, mailboxId, keyId }: SubmittingMailbox): { context: SenderContext; box: SendingMailbox } {
     try {
-      const context = SenderContext.open(this.#deps, { source: 'smtp', kind: 'mailbox', teamId, mailboxId })
+      const context = SenderContext.open(this.#deps, { source: 'smtp', kind: 'mailbox', teamId, mailboxId, keyId })
       return { context, box: context.box! }
     } catch (cause) {
       if (!(cause instanceof ProductError) || cause.code === 'service_unavailable') throw cause
@@ -168,6 +170,7 @@ export class RawSubmitter {
     const ready: Ready = {
       ...{ id, from, bcc: hidden, recipients, returnPath: null, subject, internetMessageId: messageId },
       ...{ domainId: context.domainOf(from.email)?.id ?? null, original: null, identityId: identity.id },
+      answers: [...(written.message?.inReplyTo ?? []), ...(written.message?.references ?? [])],
       ...{ sendAt: now, labels: NO_LABELS, freedBytes: 0, fingerprint, written },
     }
     return { ready, submitted }

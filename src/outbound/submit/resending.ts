@@ -66,6 +66,9 @@ export class Resending {
     if (delivery.status !== 'failed' && delivery.status !== 'rejected') {
       throw conflict('Only a delivery that failed or was rejected can be resent.')
     }
+    if (/^approval_(?:denied|expired):/.test(delivery.statusReason ?? '')) {
+      throw conflict('The message was not approved. Send it again from its source, so that a person sees it.')
+    }
     const again = singleDeliveries.resentAs(id, reader)
     if (again !== undefined) throw conflict(`The delivery was resent as ${again.id}.`)
     if (email.hash === null)
@@ -85,7 +88,7 @@ export class Resending {
     await context.requireRoom(from, now)
     return {
       ...{ id: newId('email'), from, subject, internetMessageId, identityId, labels },
-      ...{ bcc: [], recipients: [delivery.to], original: null, sendAt: now, freedBytes: 0 },
+      ...{ bcc: [], recipients: [delivery.to], original: null, answers: [], sendAt: now, freedBytes: 0 },
       returnPath: returnPath === null ? null : context.returnPath(returnPath),
       domainId: context.domainOf(from.email)?.id ?? null,
       written: { hash: hash!, sizeBytes, chunks: [], message: null },

@@ -170,6 +170,7 @@ export class Submitter {
     return {
       ...{ id, from: author.from, bcc, recipients, returnPath, subject, internetMessageId },
       ...{ domainId, original, sendAt, labels, freedBytes, written, identityId: author.identityId },
+      answers: [...(checked.inReplyTo === null ? [] : [checked.inReplyTo]), ...checked.references],
     }
   }
 

@@ -41,6 +41,13 @@ export function threadIdsOf(reader: Reader, threads: readonly number[]): Map<num
   return new Map(rows.map((row) => [row.n, row.id]))
 }
 
+/** Numbers of threads of an account (its number), by public ids; unknown ids are omitted. */
+export function threadNumbersOf(reader: Reader, account: number, ids: readonly string[]): number[] {
+  if (ids.length === 0) return []
+  const sql = `SELECT n FROM threads WHERE account = ? AND id IN (${placeholders(ids)})`
+  return reader.all<{ n: number }>(sql, [account, ...ids]).map(({ n }) => n)
+}
+
 /** What the counts of a thread in its folders depend on. */
 export interface ThreadKey {
   id: string

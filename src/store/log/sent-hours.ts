@@ -45,6 +45,12 @@ export class SentHours {
     return row!
   }
 
+  /** Recipients of the current hour. */
+  recipientsOfHour(account: Pick<Account, 'n'>, reader: Reader): number {
+    const sql = 'SELECT recipients FROM sent_hours WHERE account = ? AND hour = ?'
+    return reader.get<{ recipients: number }>(sql, [account.n, this.#hour])?.recipients ?? 0
+  }
+
   /** Deletes the counts of a deleted account. @returns how many rows. See `PurgeStep`. */
   purgeIn(tx: Tx, account: Pick<Account, 'n'>): number {
     const { changes } = tx.run('DELETE FROM sent_hours WHERE account = ?', [account.n])

@@ -198,6 +198,12 @@ export class Submissions {
     return pageOf(stored, limit, ({ createdAt, n }) => [createdAt, n], submissionOf)
   }
 
+  /** How many submissions of a thread there were since a time (ms). */
+  countOfThread(reader: Reader, account: Pick<Account, 'n'>, threadId: string, since: number): number {
+    const sql = 'SELECT count(*) AS count FROM submissions WHERE account = ? AND created_at >= ? AND thread_id = ?'
+    return reader.get<{ count: number }>(sql, [account.n, since, threadId])!.count
+  }
+
   /** Marks a submission as canceled. @returns false if it was already */
   cancel(tx: Tx, account: Account, id: string): boolean {
     const now = this.#deps.clock.now()

@@ -7,6 +7,7 @@ import { placeholders } from '../../db/sql-text.ts'
 import { type DecodedBodies, type DecodedField, type ReadBytes, readBodies, readHeader } from '../../mime/view.ts'
 import type { Blobs } from '../content/blobs.ts'
 import { type Contact, readContacts } from '../entries/folders-contacts.ts'
+import { threadsNaming } from '../entries/join-threads.ts'
 import { threadIdsOf } from '../entries/thread-rows.ts'
 import { countEntries, countMessages, countTotals, type MessageCount } from '../lists/count.ts'
 import { dependsOnTime, type QueryChanges, steadyChanges } from '../lists/list-changes.ts'
@@ -29,6 +30,7 @@ import { dependsOnNow, filterTerm } from '../search/filter-term.ts'
 import { hasOlderWithKey } from '../search/hits.ts'
 import { folderReferencesIn, openSearch } from '../search/search.ts'
 import { addressKey } from '../search/text.ts'
+import { type MessageAuthor, messageAuthors, threadAuthors } from './authors.ts'
 import { readDetail, type StoredBodies, type StoredStructure, storedBodies, storedStructure } from './detail.ts'
 import { type OriginalMessage, originalOf } from './original.ts'
 import { summariesOf } from './rows.ts'
@@ -197,6 +199,33 @@ export class Messages {
   /** The fields a reply needs; undefined if there is no such message. */
   original(account: Account, id: string): OriginalMessage | undefined {
     return originalOf(this.#deps.db.read, account, id)
+  }
+
+  /** See {@link messageAuthors}. */
+  authors(
+    account: Pick<Account, 'n'>,
+    ids: { messages: readonly string[]; threads: readonly string[] },
+    reader: Reader = this.#deps.db.read,
+  ): MessageAuthor[] {
+    return messageAuthors(reader, account.n, ids)
+  }
+
+  /** The oldest thread of an account in which one of some Message-IDs occurs; null without one. */
+  threadNaming(
+    reader: Reader,
+    { n }: Pick<Account, 'n'>,
+    messageIds: readonly string[],
+  ): { n: number; id: string } | null {
+    if (messageIds.length === 0) return null
+    const found = threadsNaming(reader, n, messageIds)
+    if (found.length === 0) return null
+    const oldest = Math.min(...found)
+    return { n: oldest, id: threadIdsOf(reader, [oldest]).get(oldest)! }
+  }
+
+  /** See {@link threadAuthors}. @param thread its number */
+  authorsOfThread(thread: number, reader: Reader): Set<string> {
+    return threadAuthors(reader, thread)
   }
 
   /** The hashes that a message refers to, as hex. */

@@ -116,6 +116,8 @@ export async function openHttpFixture(
   const people = { audit: { record: async () => {} }, sessions: { read: () => undefined } }
   // No mailbox of the fixture has mail.
   const store = { accounts: { byMailbox: () => undefined } }
+  // No mailbox has a send policy.
+  const outbound = { held: { policies: { isUnder: () => false } } }
   // Without HTTPS no certificate is looked at.
   const certificate = { onChange: () => {} }
   const notifier = { listen: () => () => {} }
@@ -130,6 +132,7 @@ export async function openHttpFixture(
     directory,
     people,
     store,
+    outbound,
     certificate,
     notifier,
   } as unknown as Context

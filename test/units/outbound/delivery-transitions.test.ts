@@ -101,6 +101,8 @@ const firstMoves: { what: string; outcome: () => Outcome; status: string; reason
       'message_too_large',
       'policy',
       'sending_not_approved',
+      'approval_denied',
+      'approval_expired',
     ] as const
   ).map((reason) => ({
     what: `a rejection as ${reason}`,

@@ -58,6 +58,13 @@ const waitForMessage = route({
     authenticated: Type.Optional(
       Type.Boolean({ description: 'Whether SPF or DKIM passed for the domain of the author.' }),
     ),
+    bare: Default(
+      Type.Boolean({
+        description:
+          'Return codes and links without subject, preview and names of the message: such an answer does not count as reading it.',
+      }),
+      false,
+    ),
     sentences: Default(Type.Boolean({ description: 'Return the sentence around each code or link.' }), false),
     since_state: Type.Optional(
       Type.String({ maxLength: 64, description: 'A state of the messages of this mailbox; see `state`.' }),
@@ -91,16 +98,26 @@ const waitForMessage = route({
       account: () => accountOf(app, principal),
     })
     const { matches, state, timedOut } = end
-    return { matches: matches.map((match) => presentMatch(match, query.sentences)), state, timed_out: timedOut }
+    return { matches: matches.map((match) => presentMatch(match, query)), state, timed_out: timedOut }
   },
 })
 
-function presentMatch({ message, sender, extracted }: MessageMatch, withSentences: boolean) {
+/** Nothing in it was written by the sender but the address. */
+function withoutWords(summary: MessageSummaryJson): MessageSummaryJson {
+  const { from } = summary
+  return { ...summary, subject: '', preview: '', from: { email: from.email, name: '' }, to: [] }
+}
+
+function presentMatch(
+  { message, sender, extracted }: MessageMatch,
+  { bare, sentences }: { bare: boolean; sentences: boolean },
+) {
+  const summary = presentSummary(message)
   return {
-    message: presentSummary(message),
+    message: bare ? withoutWords(summary) : summary,
     is_spam: message.spam.isSpam,
     sender: presentSenderFacts(sender),
-    extracted: extracted.map((value) => presentExtracted(value, sender, withSentences)),
+    extracted: extracted.map((value) => presentExtracted(value, sender, sentences && !bare)),
   }
 }
 

@@ -17,6 +17,8 @@ export interface StreamOptions {
   pingSeconds: number
   /** Ends the stream after the first `state` event. */
   closeAfterState: boolean
+  /** Called with messages of which the client is about to get words. */
+  reading(messages: readonly string[]): Promise<void>
   /** Why the stream has to end now; null when it can continue. */
   refused(): Promise<EndReason | null>
 }
@@ -94,8 +96,10 @@ export class EventStream extends SseStream implements ChangeSubscriber {
       // The account may have been read before its last change was flushed.
       await this.app.db.durable(account.n)
       // Single events come first: a client that receives the state has received all of them.
-      if (this.#options.types.has('messages'))
+      if (this.#options.types.has('messages')) {
+        await this.#options.reading(received.map(({ messageId }) => messageId))
         for (const message of received) this.event('message.received', receivedData(message))
+      }
       if (this.#options.types.has('submissions')) this.#sendSubmissions(account)
       this.#sendChanges(account)
     })

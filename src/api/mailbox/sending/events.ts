@@ -66,6 +66,7 @@ export const readEvents = route({
       types: typesOf(query.types),
       pingSeconds: pingSeconds(query.ping),
       closeAfterState: query.close_after === 'state',
+      reading: (messages: readonly string[]) => noteReading(app, principal, messages),
       refused: () => refusal(app, principal, request),
     }
     return stream({
@@ -79,6 +80,13 @@ export const readEvents = route({
 function typesOf(names: readonly string[]): ReadonlySet<ChangeType> {
   const isAll = names.length === 0 || names.includes(EVERY_TYPE)
   return new Set(CHANGE_TYPES.filter((type) => isAll || names.includes(type)))
+}
+
+/** See http/program-guard.ts. */
+async function noteReading(app: Context, principal: MailboxPrincipal, messages: readonly string[]): Promise<void> {
+  const { policies, reads } = app.outbound.held
+  if (principal.person !== undefined || !policies.isUnder(principal.mailboxId)) return
+  await reads.note(principal, { messages, threads: [] })
 }
 
 async function refusal(app: Context, principal: MailboxPrincipal, request: RequestFacts): Promise<EndReason | null> {

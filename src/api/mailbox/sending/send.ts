@@ -25,8 +25,8 @@ export const SentMessage = record('SentMessage', 'An accepted message.', {
   stored_message_id: Nullable({ ...Id('message'), description: 'The copy in Sent; null when none was requested.' }),
   send_at: TimeOf('Earliest time it is sent, `undo_seconds` included.'),
   status: Words(
-    ['scheduled', 'queued', 'failed'],
-    '`failed`: every recipient is suppressed; the delivery log has the reason.',
+    ['scheduled', 'held', 'queued', 'failed'],
+    '`held`: waits for the approval of a person. `failed`: every recipient is suppressed; the delivery log has the reason.',
   ),
 })
 

@@ -8,6 +8,7 @@ import type { Config } from '../../../config/config.ts'
 import type { Mailbox } from '../../../directory/mailboxes/mailboxes.ts'
 import { allows } from '../../../directory/names/permissions.ts'
 import type { MailboxPrincipal } from '../../../directory/names/principal.ts'
+import { evadesPolicy } from '../../../http/program-guard.ts'
 import { type Route, route } from '../../../http/route.ts'
 import { accountOf } from '../../rules/account.ts'
 import { MAILBOX_LIMITS } from '../../schemas/limits.ts'
@@ -51,7 +52,9 @@ export function sessionRoute(others: readonly Route[]): Route {
       if (mailbox === undefined) throw notFound('mailbox')
       const { id, email, displayName } = mailbox
       const { messages, folders, threads, submissions, identities, quotas } = account.states
-      const offered = [...others, self].filter((one) => hasOperation(mailbox, nameOf(one)))
+      const isHeld = principal.person === undefined && app.outbound.held.policies.isUnder(mailbox.id)
+      const isAvailable = (one: Route) => hasOperation(mailbox, nameOf(one)) && !(isHeld && evadesPolicy(one))
+      const offered = [...others, self].filter(isAvailable)
       return {
         mailbox: { id, email, ...(displayName === null ? {} : { display_name: displayName }) },
         states: { messages, folders, threads, submissions, identities, quotas },

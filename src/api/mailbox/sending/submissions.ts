@@ -6,16 +6,16 @@ import { notFound } from '../../../base/errors.ts'
 import type { Context } from '../../../context.ts'
 import { route } from '../../../http/route.ts'
 import { Id, listOf, Nullable, pageQuery, parseTime, TimeQuery, Words } from '../../../http/schema.ts'
-import { submissionStatus } from '../../../outbound/model/submission-status.ts'
+import { SUBMISSION_STATUSES, submissionStatus } from '../../../outbound/model/submission-status.ts'
 import type { Submission as Kept } from '../../../store/mailbox/submissions.ts'
 import type { Account } from '../../../store/rows/records.ts'
 import { accountOf, writableAccountOf } from '../../rules/account.ts'
+import { Approval, presentApproval } from '../../schemas/approval.ts'
 import { MAILBOX_PAGE } from '../../schemas/limits.ts'
 import { record } from '../../schemas/record.ts'
 import { TimeOf } from '../../schemas/time.ts'
 import { changesRoute } from '../changes/typed-changes.ts'
 
-const STATUSES = ['scheduled', 'queued', 'sending', 'sent', 'partially_sent', 'failed', 'canceled'] as const
 /** Submissions examined for one page. */
 const LOOKED_MAX = 400
 const params = Type.Object({ submission_id: Id('submission') })
@@ -48,8 +48,9 @@ const Submission = record('Submission', 'A message that was submitted from this 
     rcpt_to: Type.Array(Type.String()),
   }),
   subject: Type.String(),
-  status: Words(STATUSES, 'Status of the submission.'),
+  status: Words(SUBMISSION_STATUSES, 'Status of the submission.'),
   undo_status: Words(['pending', 'final', 'canceled'], '`pending`: it can still be canceled.'),
+  approval: Nullable(Approval),
   send_at: TimeOf('Earliest time it is sent.'),
   recipients: Type.Array(Recipient),
   created_at: TimeOf('When it was submitted.'),
@@ -70,7 +71,7 @@ const listSubmissions = route({
   access: { as: 'mailbox', permission: 'mailbox.read' },
   query: pageQuery({
     limit: MAILBOX_PAGE,
-    status: Words(STATUSES, 'Only submissions with this status.'),
+    status: Words(SUBMISSION_STATUSES, 'Only submissions with this status.'),
     after: { ...TimeQuery, description: 'Submitted at or after this time.' },
     before: { ...TimeQuery, description: 'Submitted before this time.' },
     thread_id: { ...Id('thread'), description: 'Submissions of this thread; 404 when it is not of this mailbox.' },
@@ -162,7 +163,7 @@ function present(app: Context, account: Account, kept: Kept): Static<typeof Subm
   const deliveries = email === undefined ? [] : emails.deliveriesOf(email.n)
   const now = app.trustedClock.now()
   const status = statusOf(kept, deliveries, now)
-  const isOpen = status === 'scheduled' && deliveries.every(({ attempts }) => attempts === 0)
+  const isOpen = status === 'held' || (status === 'scheduled' && deliveries.every(({ attempts }) => attempts === 0))
   return {
     id: kept.id,
     message_id: kept.emailId,
@@ -174,6 +175,7 @@ function present(app: Context, account: Account, kept: Kept): Static<typeof Subm
     subject: kept.subject,
     status,
     undo_status: status === 'canceled' ? 'canceled' : isOpen ? 'pending' : 'final',
+    approval: presentApproval(app.outbound.held.holds.of(kept.emailId)),
     send_at: isoTime(kept.sendAt),
     recipients: deliveries.map(({ to, status: outcome, lastReply, id, updatedAt }) => ({
       email: to,

@@ -10,7 +10,8 @@ const at = (sendAt: number, canceledAt: number | null = null) => ({ sendAt, canc
 const of = (...statuses: DeliveryStatus[]) =>
   statuses.map((status) => ({ status, attempts: status === 'pending' ? 0 : 1 }))
 
-const cases: [what: string, submission: ReturnType<typeof at>, deliveries: ReturnType<typeof of>, status: string][] = [
+type Progress = ReturnType<typeof of>[number] & { statusReason?: string }
+const cases: [what: string, submission: ReturnType<typeof at>, deliveries: Progress[], status: string][] = [
   ['waits for its time', at(NOW + 1), of('pending', 'pending'), 'scheduled'],
   ['may leave', at(NOW), of('pending'), 'queued'],
   ['was tried', at(0), [{ status: 'pending', attempts: 1 }], 'sending'],
@@ -22,6 +23,7 @@ const cases: [what: string, submission: ReturnType<typeof at>, deliveries: Retur
     [{ status: 'rejected', attempts: 0 }, ...of('pending')],
     'scheduled',
   ],
+  ['waits for a person', at(0), [{ status: 'pending', attempts: 0, statusReason: 'held: x' }], 'held'],
   ['has left', at(0), of('sent', 'sent'), 'sent'],
   ['has left for some only', at(0), of('sent', 'failed', 'rejected'), 'partially_sent'],
   ['has failed', at(0), of('failed', 'rejected'), 'failed'],
@@ -30,6 +32,7 @@ const cases: [what: string, submission: ReturnType<typeof at>, deliveries: Retur
 
 for (const [what, submission, deliveries, status] of cases) {
   test(`a submission that ${what} is ${status}`, () => {
-    assert.equal(submissionStatus(submission, deliveries, NOW), status)
+    const all = deliveries.map((one) => ({ statusReason: null, ...one }))
+    assert.equal(submissionStatus(submission, all, NOW), status)
   })
 }

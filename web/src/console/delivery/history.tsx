@@ -16,6 +16,8 @@ type Attempt = NonNullable<DeliveryEvent['attempts']>[number]
 
 const STEP_TONES: Partial<Record<Step['type'], TimelineStep['tone']>> = {
   deferred: 'warn',
+  held: 'warn',
+  approved: 'good',
   sent: 'good',
   bounced: 'danger',
   expired: 'danger',

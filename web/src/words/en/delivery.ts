@@ -55,6 +55,8 @@ export const delivery = {
     rejected: 'Rejected',
     cancelled: 'Canceled',
     complained: 'Complained',
+    held: 'Waits for a person',
+    approved: 'Approved by a person',
   },
   hook: {
     title: 'Webhook',

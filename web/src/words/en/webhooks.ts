@@ -32,6 +32,8 @@ export const webhooks = {
     'message.bounced': 'A message bounced',
     'message.complained': 'A recipient complained',
     'message.rejected': 'A message was not sent',
+    'message.held': 'A message of a program waits for a person',
+    'message.approved': 'A person let a message leave',
     'remote_account.imported': 'An outside account is imported',
     'remote_account.failed': 'An outside account has stopped',
     'remote_account.recovered': 'An outside account works again',

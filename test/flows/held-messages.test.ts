@@ -1,0 +1,381 @@
+// Messages of programs that wait for a person: every way out, one decision, bound to what was shown.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { heldExpiry, heldNotices } from '../../src/jobs/held-messages.ts'
+import { data, failure, receive } from '../api/expect.ts'
+import { type Json, startAppliance } from '../support/appliance.ts'
+import { ManualClock } from '../support/clock.ts'
+import { logInImap } from '../support/imap.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { PersonClient, signInMember } from '../support/person.ts'
+import { plainMail } from '../support/smtp.ts'
+import { signInToSubmit } from '../support/submission.ts'
+
+const HOUR_MS = 3_600_000
+const clock = new ManualClock()
+const remote = await startMailServer()
+const zone = {
+  'people.example': { MX: [{ priority: 10, exchange: 'mx.people.example' }] },
+  'mx.people.example': { A: ['127.0.0.1'] },
+}
+const env = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
+const appliance = await startAppliance({ clock, zone, env })
+after(async () => {
+  await appliance.close()
+  await remote[Symbol.asyncDispose]()
+})
+const team = await appliance.team()
+await team.domain('shop.test')
+const owner = await signInMember(appliance, team.id, 'owner')
+let boxes = 0
+
+/** Sessions end while time passes, and decisions need a fresh one. */
+async function signInAgain(): Promise<void> {
+  const { db, people } = appliance.app
+  const scope = { email: owner.email, teamId: null, mailboxId: null, shownBy: null }
+  owner.cookie = new PersonClient(appliance, await db.write((tx) => people.signInAs(tx, scope))).cookie
+}
+
+type Box = Awaited<ReturnType<typeof team.mailbox>>
+
+/** A mailbox whose programs are under a policy. */
+async function boxUnder(policy: Json): Promise<Box> {
+  const box = await team.mailbox(`box${++boxes}@shop.test`)
+  data(await appliance.call('PUT', `/mailboxes/${box.id}/send-policy`, team.key, policy))
+  return box
+}
+
+const mailTo = (email: string, more: object = {}) => ({ to: [{ email }], subject: 'Hello', text_body: 'Hi.', ...more })
+const send = (box: Box, mail: object) => appliance.call('POST', '/mailbox/messages/send', box.key, mail)
+const waiting = async (box: Box): Promise<Json[]> =>
+  data<Json[]>(await owner.get('/me/v1/held-messages')).filter(({ mailbox_id }) => mailbox_id === box.id)
+const decide = (what: 'approve' | 'reject', { id, hash }: Json, note?: string) =>
+  owner.call('POST', `/me/v1/held-messages/${id}/${what}`, { hash, ...(note === undefined ? {} : { note }) })
+const submission = async (box: Box, id: string) =>
+  data<Json>(await appliance.get(`/mailbox/submissions/${id}`, box.key))
+const deliveredTo = (address: string) => remote.messages.filter(({ to }) => to.includes(address))
+
+test('a message to an address that no person has written to waits, leaves once approved, and makes the address known', async () => {
+  const box = await boxUnder({ send_approval: 'first_contact' })
+  const sent = data<Json>(await send(box, mailTo('ana@people.example')), 202)
+  assert.equal(sent.status, 'held')
+  await appliance.settle()
+  assert.equal(deliveredTo('ana@people.example').length, 0)
+  const before = await submission(box, sent.submission_id)
+  assert.deepEqual([before.status, before.approval.state, before.approval.reason], ['held', 'held', 'first_contact'])
+  const [held] = await waiting(box)
+  const detail = data<Json>(await owner.get(`/me/v1/held-messages/${held.id}`))
+  assert.deepEqual(
+    [detail.recipients, detail.subject, detail.content.text.trim(), detail.read_before],
+    [['ana@people.example'], 'Hello', 'Hi.', []],
+  )
+  clock.leap(HOUR_MS / 10)
+  data(await decide('approve', held))
+  await appliance.settle()
+  const [got] = deliveredTo('ana@people.example')
+  assert.match(got!.bytes.toString(), new RegExp(`^Date: ${new Date(clock.now()).toUTCString().slice(0, 22)}`, 'm'))
+  const after = await submission(box, sent.submission_id)
+  assert.deepEqual([after.status, after.approval.state], ['sent', 'approved'])
+  const log = data<Json>(await appliance.get(`/emails/${sent.message_id}`, team.key))
+  assert.deepEqual(
+    log.recipients[0].timeline.map(({ type }: Json) => type),
+    ['accepted', 'held', 'approved', 'routed', 'sent'],
+  )
+  assert.equal(data<Json>(await send(box, mailTo('ana@people.example')), 202).status, 'queued')
+  const events = appliance.app.db.read.all<{ type: string }>(`SELECT type FROM events WHERE body LIKE ? ORDER BY n`, [
+    `%${sent.message_id}%`,
+  ])
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['message.held', 'message.approved', 'message.delivered'],
+  )
+})
+
+test('every way out of a mailbox under `always` waits', async () => {
+  const box = await boxUnder({ send_approval: 'none' })
+  const mail = mailTo('bob@people.example')
+  const password = data<Json>(await appliance.call('POST', '/mailbox/app-passwords', box.key, { name: 'Program' }), 201)
+  data(await appliance.call('PUT', `/mailboxes/${box.id}/send-policy`, team.key, { send_approval: 'always' }))
+  await receive(appliance, { from: 'bob@people.example', to: box.email, subject: 'Question' })
+  const [received] = data<Json[]>(await appliance.get('/mailbox/messages?in_trash_or_junk=true', box.key))
+  const draft = data<Json>(await appliance.call('POST', '/mailbox/drafts', box.key, mail), 201)
+  const one = { ...mail, to: { email: 'bob@people.example' } }
+  const statuses = [
+    data<Json>(await send(box, mail), 202).status,
+    data<Json>(await send(box, { ...mail, in_reply_to_message_id: received.id }), 202).status,
+    data<Json>(await appliance.call('POST', `/mailbox/drafts/${draft.id}/send`, box.key), 202).status,
+    data<Json>(await appliance.call('POST', '/emails/send', box.key, mail), 202).status,
+    data<Json>(await appliance.call('POST', '/emails/send/batch', box.key, { messages: [one] })).results[0].status,
+  ]
+  assert.deepEqual(statuses, Array(5).fill('held'))
+  const client = await signInToSubmit(appliance, { email: box.email, key: password.password })
+  const content = plainMail({
+    from: box.email,
+    to: 'bob@people.example',
+    subject: 'By SMTP',
+    id: 'program@client.test',
+  })
+  assert.equal((await client.mail({ from: box.email, to: 'bob@people.example', content })).code, 250)
+  client.drop()
+  await appliance.settle()
+  assert.equal(deliveredTo('bob@people.example').length, 0)
+  const held = await waiting(box)
+  assert.deepEqual([held.length, held.some(({ subject }) => subject === 'By SMTP')], [6, true])
+})
+
+test('a decision is that of a person, fresh, of the version that was shown, and one', async () => {
+  const box = await boxUnder({ send_approval: 'always' })
+  const sent = data<Json>(await send(box, mailTo('cara@people.example')), 202)
+  const [held] = await waiting(box)
+  const path = `/me/v1/held-messages/${held.id}`
+  for (const key of [box.key, team.key]) {
+    const reply = await appliance.call('POST', `${appliance.origin}${path}/approve`, key, { hash: held.hash })
+    assert.ok([401, 403].includes(reply.status), String(reply.status))
+  }
+  const other = await signInMember(appliance, team.id, 'admin')
+  failure(await other.call('POST', `${path}/approve`, { hash: held.hash }), 404, 'not_found')
+  const wrong = await decide('approve', {
+    ...held,
+    hash: held.hash.replaceAll(/^./g, (digit: string) => (digit === '0' ? '1' : '0')),
+  })
+  failure(wrong, 409, 'conflict')
+  const decisions = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => decide(n % 2 === 0 ? 'approve' : 'reject', held)),
+  )
+  const done = decisions.filter(({ status }) => status === 200).map(({ body }) => body.data.state)
+  assert.equal(new Set(done).size, 1, String(done))
+  assert.ok(decisions.every(({ status }) => status === 200 || status === 409))
+  const state = (await submission(box, sent.submission_id)).approval.state
+  assert.equal(state, done[0])
+  await appliance.settle()
+  assert.equal(deliveredTo('cara@people.example').length, state === 'approved' ? 1 : 0)
+  clock.leap(HOUR_MS)
+  const next = await team.mailbox(`late${++boxes}@shop.test`)
+  data(await appliance.call('PUT', `/mailboxes/${next.id}/send-policy`, team.key, { send_approval: 'always' }))
+  await send(next, mailTo('cara@people.example'))
+  const [late] = await waiting(next)
+  failure(await decide('approve', late), 403, 'insufficient_permissions')
+})
+
+test('a message that is rejected or waits for seven days is not sent, and its copy is a draft again', async () => {
+  const box = await boxUnder({ send_approval: 'always' })
+  await signInAgain()
+  const sent: Json[] = []
+  for (const subject of ['Refused', 'Forgotten', 'Withdrawn']) {
+    sent.push(data<Json>(await send(box, mailTo('dora@people.example', { subject })), 202))
+  }
+  const bySubject = new Map((await waiting(box)).map((one) => [one.subject, one]))
+  const { id, hash } = bySubject.get('Refused')
+  data(await owner.call('POST', `/me/v1/held-messages/${id}/reject`, { hash, note: 'Not now.' }))
+  data(await appliance.call('POST', `/mailbox/submissions/${sent[2]!.submission_id}/cancel`, box.key))
+  clock.leap(8 * 24 * HOUR_MS)
+  await heldExpiry.run({ app: appliance.app, log: appliance.app.log, signal: new AbortController().signal })
+  await appliance.settle()
+  assert.equal(deliveredTo('dora@people.example').length, 0)
+  const ends = await Promise.all(sent.map(({ submission_id }) => submission(box, submission_id)))
+  assert.deepEqual(
+    ends.map(({ status, approval }) => [status, approval.state, approval.note]),
+    [
+      ['failed', 'rejected', 'Not now.'],
+      ['failed', 'expired', null],
+      ['canceled', 'canceled', null],
+    ],
+  )
+  const folders = data<Json[]>(await appliance.get('/mailbox/folders', box.key))
+  const drafts = folders.find(({ role }) => role === 'drafts').id
+  const copies = data<Json[]>(await appliance.get(`/mailbox/messages?folder_id=${drafts}`, box.key))
+  assert.deepEqual(copies.map(({ subject }) => subject).toSorted(), ['Forgotten', 'Refused', 'Withdrawn'])
+  const log = data<Json>(await appliance.get(`/emails/${sent[0]!.message_id}`, team.key))
+  failure(
+    await appliance.call('POST', `/emails/logs/${log.recipients[0].delivery_log_id}/resend`, team.key),
+    409,
+    'conflict',
+  )
+})
+
+test('one byte or one recipient changed after the approval: the message waits again', async () => {
+  const box = await boxUnder({ send_approval: 'always' })
+  const { db } = appliance.app
+  for (const change of ['recipient', 'content'] as const) {
+    const at = new Date(clock.now() + HOUR_MS).toISOString()
+    const sent = data<Json>(await send(box, mailTo(`eva.${change}@people.example`, { send_at: at })), 202)
+    await signInAgain()
+    const [held] = await waiting(box)
+    data(await owner.call('POST', `/me/v1/held-messages/${held.id}/approve`, { hash: held.hash }))
+    assert.equal((await submission(box, sent.submission_id)).status, 'scheduled')
+    await db.write((tx) => {
+      const email = `(SELECT n FROM emails WHERE id = '${sent.message_id}')`
+      if (change === 'recipient')
+        tx.run(`UPDATE deliveries SET to_email = 'thief@people.example' WHERE email = ${email}`)
+      else
+        tx.run(
+          `UPDATE emails SET blob = (SELECT blob FROM emails WHERE blob IS NOT NULL AND n <> ${email} LIMIT 1) WHERE n = ${email}`,
+        )
+    })
+    clock.leap(2 * HOUR_MS)
+    await appliance.settle()
+    const { status, approval } = await submission(box, sent.submission_id)
+    assert.deepEqual([status, approval.state, approval.reason], ['held', 'held', 'changed'])
+    data(await appliance.call('POST', `/mailbox/submissions/${sent.submission_id}/cancel`, box.key))
+  }
+  assert.equal(remote.messages.filter(({ to }) => to.some((one) => /^(?:eva|thief)/.test(one))).length, 0)
+})
+
+test('a policy of lists alone leaves programs no forward around it', async () => {
+  const box = await boxUnder({ send_approval: 'none', allow_to: ['@people.example'] })
+  const forward = await appliance.call('POST', '/mailbox/forwards', box.key, { to: 'thief@other.example' })
+  failure(forward, 403, 'insufficient_permissions')
+})
+
+test('lists, threads, caps and budgets refuse; signed-in persons are exempt, and make addresses known', async () => {
+  const box = await boxUnder({
+    allow_to: ['@people.example'],
+    block_to: ['boss@people.example'],
+    send_approval: 'none',
+  })
+  failure(await send(box, mailTo('boss@people.example')), 422, 'validation_error')
+  failure(await send(box, mailTo('ana@other.example')), 422, 'validation_error')
+  assert.equal(data<Json>(await send(box, mailTo('fred@people.example')), 202).status, 'queued')
+  data(
+    await appliance.call('PUT', `/mailboxes/${box.id}/send-policy`, team.key, {
+      send_approval: 'none',
+      replies_only: true,
+    }),
+  )
+  failure(await send(box, mailTo('fred@people.example')), 422, 'validation_error')
+  const colleague = await team.mailbox(`colleague${++boxes}@shop.test`)
+  await appliance.call('POST', '/mailbox/messages/send', colleague.key, mailTo(box.email, { subject: 'Question' }))
+  await appliance.settle()
+  const [question] = data<Json[]>(await appliance.get('/mailbox/messages?q=Question', box.key))
+  const answer = (email: string) => send(box, mailTo(email, { in_reply_to_message_id: question.id }))
+  failure(await answer('fred@people.example'), 422, 'validation_error')
+  for (let n = 0; n < 6; n++) assert.equal(data<Json>(await answer(colleague.email), 202).status, 'queued')
+  failure(await answer(colleague.email), 429, 'rate_limit_exceeded')
+  data(
+    await appliance.call('PUT', `/mailboxes/${box.id}/send-policy`, team.key, {
+      send_approval: 'first_contact',
+      daily_recipients: 8,
+    }),
+  )
+  await signInAgain()
+  data(
+    await owner.call('PUT', `/as/${team.id}/api/v1/mailboxes/${box.id}/people/${owner.memberId}`, { access: 'owner' }),
+    201,
+  )
+  const byPerson = await owner.call('POST', `/as/${box.id}/api/v1/mailbox/messages/send`, mailTo('gina@people.example'))
+  assert.equal(data<Json>(byPerson, 202).status, 'queued')
+  failure(await send(box, mailTo('gina@people.example')), 429, 'rate_limit_exceeded')
+  data(await appliance.call('PUT', `/mailboxes/${box.id}/send-policy`, team.key, { send_approval: 'first_contact' }))
+  assert.equal(data<Json>(await send(box, mailTo('gina@people.example')), 202).status, 'queued')
+  assert.equal(data<Json>(await send(box, mailTo('hugo@people.example')), 202).status, 'held')
+  for (const [method, path, body] of [
+    ['POST', '/mailbox/app-passwords', { name: 'More' }],
+    ['POST', '/mailbox/forwards', { to: 'hugo@people.example' }],
+    ['POST', '/mailbox/sieve-scripts', { name: 'Out', content: 'keep;' }],
+    ['PUT', '/mailbox/vacation-response', { is_enabled: true, text_body: 'Away.' }],
+    ['POST', '/mailbox/identities', { name: 'Other' }],
+  ] as const) {
+    failure(await appliance.call(method, path, box.key, body), 403, 'insufficient_permissions')
+  }
+})
+
+/** Fetches an item of all messages, wherever the filter has put them. */
+async function readByImap(box: Box, items: string): Promise<void> {
+  await using client = await logInImap(appliance, box)
+  for (const folder of ['INBOX', 'Junk']) {
+    assert.equal((await client.run(`EXAMINE ${folder}`)).status, 'OK')
+    assert.equal((await client.run(`UID FETCH 1:* ${items}`)).status, 'OK')
+  }
+}
+
+test('a program that reads a message of a stranger marks all programs of the mailbox for a day; a code alone does not', async () => {
+  const box = await boxUnder({ send_approval: 'after_reading_strangers', allow_to: ['@people.example', '@shop.test'] })
+  const tainted = async () =>
+    data<Json>(await appliance.get(`/mailboxes/${box.id}/send-policy`, team.key)).tainted_until
+  const ivan = () => send(box, mailTo('ivan@people.example'))
+  assert.equal(data<Json>(await ivan(), 202).status, 'queued')
+  await receive(appliance, {
+    from: 'bank@stranger.example',
+    to: box.email,
+    subject: 'Your sign-in code is 482913',
+    text: 'Your code: 482913. It is valid for ten minutes.',
+  })
+  const bare = data<Json>(await appliance.get('/mailbox/messages/wait?kind=code&timeout=0&bare=true', box.key))
+  assert.deepEqual([bare.matches[0].extracted[0].value, bare.matches[0].message.subject], ['482913', ''])
+  assert.equal(await tainted(), null)
+  assert.equal(data<Json>(await ivan(), 202).status, 'queued')
+  const listed = data<Json[]>(await appliance.get('/mailbox/messages?in_trash_or_junk=true', box.key))
+  const message = listed.find(({ subject }) => subject.includes('482913'))
+  assert.notEqual(await tainted(), null)
+  assert.equal(data<Json>(await ivan(), 202).status, 'held')
+  await signInAgain()
+  const [held] = await waiting(box)
+  const { read_before: read, reason } = data<Json>(await owner.get(`/me/v1/held-messages/${held.id}`))
+  assert.deepEqual(
+    [reason, read[0].message_id, read[0].author],
+    ['after_reading_strangers', message.id, 'bank@stranger.example'],
+  )
+  data(await owner.call('POST', `/me/v1/mailboxes/${box.id}/clear-reads`))
+  assert.equal(data<Json>(await ivan(), 202).status, 'queued')
+  data(await appliance.get(`/mailbox/messages/${message.id}`, box.key))
+  assert.equal(data<Json>(await ivan(), 202).status, 'held')
+  data(await owner.call('POST', `/me/v1/mailboxes/${box.id}/clear-reads`))
+  await readByImap(box, '(UID FLAGS)')
+  assert.equal(await tainted(), null)
+  await readByImap(box, '(ENVELOPE)')
+  assert.notEqual(await tainted(), null)
+  clock.leap(25 * HOUR_MS)
+  assert.equal(data<Json>(await ivan(), 202).status, 'queued')
+})
+
+async function runNotices(): Promise<void> {
+  await heldNotices.run({ app: appliance.app, log: appliance.app.log, signal: new AbortController().signal })
+  await appliance.settle()
+}
+
+test('an approver outside decides by a mailed link once; a scanner that opens it changes nothing', async () => {
+  const box = await boxUnder({ send_approval: 'always' })
+  await signInAgain()
+  await runNotices()
+  await send(box, mailTo('jana@people.example'))
+  const mails = () =>
+    remote.messages.filter(({ to, bytes }) => to.includes('owner@people.example') && bytes.includes('/held/'))
+  const before = mails().length
+  await runNotices()
+  const text = mails()[before]!.bytes.toString().replaceAll('=\r\n', '')
+  assert.doesNotMatch(text, /jana@people/)
+  const link = /http:[^\s"]+\/held\/[\w-]{43}/.exec(text)![0]
+  const page = await (await fetch(link)).text()
+  assert.match(page, /jana@people\.example/)
+  assert.equal((await waiting(box)).length, 1)
+  const field = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(page)![1]!
+  const post = (answer: string) =>
+    fetch(link, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ csrf: field('csrf'), hash: field('hash'), answer }),
+    })
+  assert.equal((await post('approve')).status, 200)
+  assert.equal((await post('reject')).status, 404)
+  await appliance.settle()
+  assert.equal(deliveredTo('jana@people.example').length, 1)
+})
+
+test('an approver edits a message: it is sent as edited, with its files, and the program learns of it', async () => {
+  const box = await boxUnder({ send_approval: 'always' })
+  const attachments = [{ filename: 'list.txt', content: Buffer.from('one two').toString('base64') }]
+  const sent = data<Json>(await send(box, mailTo('kim@people.example', { attachments })), 202)
+  await signInAgain()
+  const [held] = await waiting(box)
+  const change = { hash: held.hash, to: ['lea@people.example'], text_body: 'Hello Lea.' }
+  const edited = data<Json>(await owner.call('POST', `/me/v1/held-messages/${held.id}/edit`, change))
+  assert.equal(edited.state, 'edited')
+  failure(await owner.call('POST', `/me/v1/held-messages/${held.id}/edit`, change), 409, 'conflict')
+  await appliance.settle()
+  assert.equal(deliveredTo('kim@people.example').length, 0)
+  const [got] = deliveredTo('lea@people.example')
+  assert.match(got!.bytes.toString(), /Hello Lea\.[\s\S]*list\.txt/)
+  const { status, approval } = await submission(box, sent.submission_id)
+  assert.deepEqual([status, approval.state, approval.sent_as], ['canceled', 'edited', edited.sent_as])
+})
