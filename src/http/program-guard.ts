@@ -10,35 +10,20 @@ import { isBytes, isPage, isStream, type Route } from './route.ts'
 /** What would send without the policy, or weaken it: more credentials, forwards, scripts, automatic answers, identities. */
 const EVADES_POLICY =
   /^(?:POST|PUT|PATCH) \/mailbox\/(?:app-passwords|forwards|sieve-scripts|vacation-response|identities|sender-filter)(?:\/|$)/
-/** Answers without a word that a stranger wrote. */
-const WORDLESS: ReadonlySet<string> = new Set([
-  ...[
-    'getMailboxMe',
-    'getMailboxSession',
-    'getMailboxUsage',
-    'getMessageCount',
-    'listFolders',
-    'listQuotas',
-    'listIdentities',
-  ],
-  ...['listMessageChanges', 'listThreadChanges', 'listFolderChanges', 'listSubmissionChanges', 'listIdentityChanges'],
-  ...[
-    'listQuotaChanges',
-    'listSyncChanges',
-    'listSyncQueryChanges',
-    'listMessageQueryChanges',
-    'listThreadQueryChanges',
-  ],
-  ...[
-    'updateMessages',
-    'updateThreads',
-    'sendMessage',
-    'sendDraft',
-    'getSubmission',
-    'listSubmissions',
-    'cancelSubmission',
-  ],
-])
+/** Answers without a word that a stranger wrote. Whatever is not listed counts as reading. */
+const WORDLESS: ReadonlySet<string> = new Set(
+  `getMailboxMe getMailboxSession getMailboxUsage getMailboxRemoteAccount getClientSettings getMessageCount
+  listFolders getFolder createFolder updateFolder deleteFolder listLabels listQuotas updateQuota
+  listIdentities createIdentity updateIdentity deleteIdentity listAppPasswords
+  listThrowAwayAddresses createThrowAwayAddress getThrowAwayAddress updateThrowAwayAddress deleteThrowAwayAddress
+  listForwards getForward deleteForward getVacationResponse getSenderFilter
+  listSieveScripts getSieveScript validateSieveScript deleteSieveScript
+  listMessageChanges listThreadChanges listFolderChanges listSubmissionChanges listIdentityChanges listQuotaChanges
+  listSyncChanges listSyncQueryChanges listMessageQueryChanges listThreadQueryChanges listFolderQueryChanges
+  updateMessages updateThreads updateMessageKeywords updateMessageLabel restoreChangedThreads deleteMessage
+  copyMessages lookupBlobs copyBlobs createAttachment deleteAttachment deleteDraft
+  sendMessage sendDraft sendEmail sendBatch cancelEmail getSubmission listSubmissions cancelSubmission`.split(/\s+/),
+)
 const IDS = /\b(?:msg|thr)_[a-z0-9]{24}\b/g
 
 /** Whether a send policy limits this program. */
@@ -74,8 +59,8 @@ export async function noteReads(request: RequestContext, outcome: SendableAnswer
   // A thread counts with all its messages only where they are shown: its own page.
   const threads = /\bthr_/.test(named) ? of('thr_').filter((id) => named.includes(id)) : []
   await reads.note(program, { messages: of('msg_'), threads })
-  // Files have ids of their own; a client that asks for one has read its message.
-  if (isBytes(outcome)) await reads.renew(program.mailboxId)
+  // Files, contacts and removed messages have ids of their own, or none: a client that asks for them has read a message.
+  if (isBytes(outcome) || ids.size === 0) await reads.renew(program.mailboxId)
 }
 
 function programOf({ principal, match, listener }: RequestContext): MailboxPrincipal | null {

@@ -121,6 +121,8 @@ const known: Record<string, () => Own | Promise<Own>> = {
   // No removal is held back by itself.
   confirmRemoteRemoval: holdRemoval,
   cancelRemoteRemoval: holdRemoval,
+  // The policy of the example forbids programs the operations that follow.
+  replaceMailboxSendPolicy: () => ({ body: { send_approval: 'none', block_to: [] } }),
   sendMessage: () => ({ body: { send_at: new Date(clock.now() + 86_400_000).toISOString() } }),
   sendEmail: () => ({ key: secrets.mailbox, body: { from: undefined } }),
   async cancelSubmission() {

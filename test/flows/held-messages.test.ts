@@ -16,10 +16,13 @@ const HOUR_MS = 3_600_000
 const clock = new ManualClock()
 const remote = await startMailServer()
 const zone = {
-  'people.example': { MX: [{ priority: 10, exchange: 'mx.people.example' }] },
+  'people.example': { MX: [{ priority: 10, exchange: 'mx.people.example' }], TXT: ['v=spf1 ip4:127.0.0.1 -all'] },
   'mx.people.example': { A: ['127.0.0.1'] },
 }
-const env = { ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) }
+const env = {
+  ...{ ALLOW_PRIVATE_SMTP_HOSTS: 'true', DIRECT_PORT: String(remote.port) },
+  ...{ SPAM_JUNK_SCORE: '99', SPAM_REFUSE_SCORE: '99' },
+}
 const appliance = await startAppliance({ clock, zone, env })
 after(async () => {
   await appliance.close()
@@ -220,6 +223,37 @@ test('one byte or one recipient changed after the approval: the message waits ag
     data(await appliance.call('POST', `/mailbox/submissions/${sent.submission_id}/cancel`, box.key))
   }
   assert.equal(remote.messages.filter(({ to }) => to.some((one) => /^(?:eva|thief)/.test(one))).length, 0)
+})
+
+test('an address that only a pattern matches is not known', async () => {
+  const box = await boxUnder({ send_approval: 'first_contact' })
+  const [domain] = data<Json[]>(await appliance.get('/domains', team.key))
+  const patterns = [{ pattern: 'made-up-*', mailbox_id: box.id }]
+  data(await appliance.call('PUT', `/domains/${domain.id}/addressing`, team.key, { separators: ['+'], patterns }))
+  const status = async (to: string) => data<Json>(await send(box, mailTo(to)), 202).status
+  assert.equal(await status('made-up-name@shop.test'), 'held')
+  assert.equal(await status(box.email.replace('@', '+tag@')), 'queued')
+})
+
+test('what scripts send by themselves under `always` stays, and automatic replies keep to the lists', async () => {
+  const script = `require ["enotify", "copy", "vacation"]; redirect :copy "else@people.example";
+    notify "mailto:watch@people.example"; vacation "Away.";`
+  const boxes = [await boxUnder({ send_approval: 'none' }), await boxUnder({ send_approval: 'none' })]
+  for (const [at, box] of boxes.entries()) {
+    const body = { name: 'out', content: script, activate: true }
+    data(await appliance.call('POST', '/mailbox/sieve-scripts', box.key, body), 201)
+    const policy = { send_approval: 'always', block_to: ['bob@people.example'] }
+    if (at === 1) data(await appliance.call('PUT', `/mailboxes/${box.id}/send-policy`, team.key, policy))
+    await receive(appliance, { from: 'bob@people.example', to: box.email, subject: `Question ${at}` })
+  }
+  await appliance.settle()
+  const sent = ['else', 'watch', 'bob'].map((name) => deliveredTo(`${name}@people.example`))
+  const subjects = sent.flatMap((messages) => messages.map(({ bytes }) => /^Subject: .*$/m.exec(bytes.toString())![0]))
+  assert.deepEqual(
+    subjects.map((subject) => /Question \d/.exec(subject)?.[0]),
+    Array(3).fill('Question 0'),
+    subjects.join(),
+  )
 })
 
 test('a policy of lists alone leaves programs no forward around it', async () => {

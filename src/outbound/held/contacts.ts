@@ -40,9 +40,11 @@ export class KnownContacts {
     tx.run('DELETE FROM known_contacts WHERE mailbox_id = ?', [mailboxId])
   }
 
+  /** Addresses that only a pattern matches are not meant: anybody can make one up. */
   #isOfTeam(teamId: string, address: string): boolean {
     const at = address.lastIndexOf('@')
     const receiver = this.#deps.directory.mailboxes.receiver(address.slice(0, at), address.slice(at + 1))
-    return 'mailbox' in receiver && receiver.mailbox?.teamId === teamId
+    if (receiver.reason !== null || receiver.mailbox.teamId !== teamId) return false
+    return receiver.step === 'address' || receiver.step === 'sub_address'
   }
 }

@@ -64,20 +64,25 @@ export class SendRules {
     return full === null ? hold : { kind: 'refuse', error: full }
   }
 
-  /** Why a message of a script may not be redirected to an address; null when it may. Nothing waits: it stays in the mailbox. */
-  refusedRedirect(reader: Reader, { id, teamId }: { id: string; teamId: string }, address: string): string | null {
+  /** Why a redirect or notification of a script may not go to an address; null when it may. Nothing waits: what it tells of is in the mailbox. */
+  refusedOfScript(reader: Reader, { id, teamId }: { id: string; teamId: string }, address: string): string | null {
     const { policies, contacts } = this.#deps
     const policy = policies.ofIn(reader, id)
     if (policy === undefined) return null
     const folded = address.toLowerCase()
+    if (isForbidden(policy, folded)) return `The policy of the mailbox forbids ${folded}.`
     const isAllowed = isListed(policy.allowTo, folded)
-    if (isListed(policy.blockTo, folded) || (policy.allowTo.length > 0 && !isAllowed))
-      return `The policy of the mailbox forbids ${folded}.`
     if (policy.approval === 'none' || (isAllowed && policy.approval === 'first_contact')) return null
     const isKnown = contacts.among(reader, { mailboxId: id, teamId }, [folded]).has(folded)
     return isKnown && policy.approval === 'first_contact'
       ? null
-      : 'A redirection needs the approval of a person, and cannot wait for it.'
+      : 'A message of a script needs the approval of a person, and cannot wait for it.'
+  }
+
+  /** Whether no automatic reply may go to an address. Its text is that of a person: programs under a policy write none. */
+  forbidsReply(reader: Reader, mailboxId: string, address: string): boolean {
+    const policy = this.#deps.policies.ofIn(reader, mailboxId)
+    return policy !== undefined && isForbidden(policy, address)
   }
 
   #refusedByThread(
@@ -162,6 +167,10 @@ function refusedByLists({ allowTo, blockTo }: SendPolicy, { recipients }: Progra
   return others.length === 0
     ? null
     : forbidden(`The policy of the mailbox does not allow messages to ${named(others)}.`)
+}
+
+function isForbidden({ allowTo, blockTo }: SendPolicy, address: string): boolean {
+  return isListed(blockTo, address) || (allowTo.length > 0 && !isListed(allowTo, address))
 }
 
 function forbidden(sentence: string): ProductError {

@@ -11,6 +11,7 @@ import { composeContent } from '../../mime/compose/outgoing-content.ts'
 import { quotedSubject } from '../../mime/one-line.ts'
 import type { DueNotification } from '../../store/mailbox/script-notifications.ts'
 import type { StoredCopy } from '../../store/mailbox/vacations.ts'
+import type { SendRules } from '../held/rules.ts'
 import type { Emails, NewEmail } from '../log/emails.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import { isBounceDomain } from '../model/envelope-sender.ts'
@@ -22,6 +23,7 @@ interface Deps extends OutboundDeps {
   emails: Pick<Emails, 'insert'>
   queue: Pick<Queue, 'add'>
   suppressions: Pick<Suppressions, 'of'>
+  rules: Pick<SendRules, 'refusedOfScript'>
 }
 
 /** Notifications older than this are dropped, ms. */
@@ -93,7 +95,7 @@ export class NotificationMessages {
 
   /** Null when it is no longer wanted, or its address is none to notify. */
   async #prepare(due: DueNotification): Promise<NewEmail | null> {
-    const { trustedClock, directory, store, config } = this.#deps
+    const { trustedClock, db, directory, store, config, rules } = this.#deps
     if (trustedClock.now() - due.createdAt > STALE_MS) return null
     const mailboxId = store.accounts.mailboxOf(due.account)
     const mailbox = mailboxId === undefined ? undefined : directory.mailboxes.byId(mailboxId)
@@ -106,6 +108,7 @@ export class NotificationMessages {
       const receiver = directory.mailboxes.receiver(local, domain)
       const isOwn = 'mailbox' in receiver && receiver.mailbox?.id === mailbox.id
       if (isOwn || isBounceDomain(config, domain)) return null
+      if (rules.refusedOfScript(db.read, mailbox, to.email) !== null) return null
       return await this.#compose(mailbox, due, to.email)
     } catch (error) {
       if (!(error instanceof ProductError) || error.code === 'service_unavailable') throw error

@@ -22,6 +22,7 @@ import {
   type StoredCopy,
   type VacationResponse,
 } from '../../store/mailbox/vacations.ts'
+import type { SendRules } from '../held/rules.ts'
 import { type Emails, messageOfKey, type NewEmail } from '../log/emails.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import { isBounceDomain, readBounceAddress } from '../model/envelope-sender.ts'
@@ -33,6 +34,7 @@ interface Deps extends OutboundDeps {
   emails: Pick<Emails, 'insert' | 'byN' | 'deliveriesByN'>
   queue: Pick<Queue, 'add'>
   suppressions: Pick<Suppressions, 'of'>
+  rules: Pick<SendRules, 'forbidsReply'>
 }
 
 /** Responses older than this are dropped, ms. */
@@ -115,7 +117,7 @@ export class VacationReplies {
 
   /** Composes a response and stores its content; null when it is no longer wanted or has no recipient. */
   async #prepare(due: DueReply): Promise<NewEmail | null> {
-    const { trustedClock, db, directory, store } = this.#deps
+    const { trustedClock, db, directory, store, rules } = this.#deps
     if (trustedClock.now() - due.createdAt > STALE_MS) return null
     const mailboxId = store.accounts.mailboxOf(due.account)
     const mailbox = mailboxId === undefined ? undefined : directory.mailboxes.byId(mailboxId)
@@ -125,7 +127,7 @@ export class VacationReplies {
     const response = due.script === null ? store.delivery.vacations.get(account) : responseOf(due.script)
     if (!isActiveAt(response, due.createdAt)) return null
     const to = this.#responseAddress(due.to)
-    if (to === null) return null
+    if (to === null || rules.forbidsReply(db.read, mailbox.id, to)) return null
     const identities = store.sending.identities.list(account)
     const identity = identities.find(({ id }) => id === due.identityId) ?? identities[0]!
     if (!directory.aliases.mayWriteAs(db.read, mailbox, identity.email)) return null

@@ -31,7 +31,7 @@ interface Deps extends OutboundDeps {
   suppressions: Pick<Suppressions, 'of'>
   meter: Pick<Meter, 'refusal' | 'hold'>
   router: Pick<Router, 'canForward'>
-  rules: Pick<SendRules, 'refusedRedirect'>
+  rules: Pick<SendRules, 'refusedOfScript'>
 }
 
 interface RefusedAddress {
@@ -241,7 +241,7 @@ export class ReceivedDelivery {
     if (mailbox === undefined) return { reason: 'The mailbox is deleted.' }
     const isByScript =
       target.scriptOutcome?.redirects?.some((one) => one.toLowerCase() === address.toLowerCase()) === true
-    const refused = isByScript ? this.#deps.rules.refusedRedirect(reader, mailbox, address) : null
+    const refused = isByScript ? this.#deps.rules.refusedOfScript(reader, mailbox, address) : null
     const reason = this.#unfit(message, target) ?? this.#unreachable(mailbox, address) ?? refused
     if (reason !== null) return { reason }
     const account = this.#accountOf(reader, mailbox.id)
