@@ -23,6 +23,7 @@ import { openSupervisor } from './jobs/supervisor.ts'
 import { openUnfinishedCopies } from './jobs/unfinished-copies.ts'
 import { openWorker, WORKERS } from './jobs/workers.ts'
 import { openManageSieve } from './managesieve/listener.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { errorPage } from './pages/html.ts'
 import { webRoutes } from './pages/routes.ts'
@@ -63,7 +64,7 @@ export async function openAppliance(config: Config, options: ApplianceOptions = 
   const imap = openImap(app)
   const submission = openSubmission(app)
   const managesieve = openManageSieve(app)
-  const http = openHttp(app, [...routes, ...meRoutes, ...webRoutes], {
+  const http = openHttp(app, [...routes, ...meRoutes, ...webRoutes, ...mcpRoutes], {
     checkReplies: options.checkReplies ?? false,
     webhooks: webhookEvents,
     errorPage,

@@ -9,7 +9,7 @@ import type { Invites } from './invites.ts'
 import type { Ownership } from './ownership.ts'
 import { isAlive, type Registration } from './records.ts'
 import type { Registrations } from './registrations.ts'
-import { type AgentTokens, AUDIENCE_SCOPES, type TokenAudience } from './tokens.ts'
+import { type AgentTokens, AUDIENCE_SCOPES, SENDING_SCOPE, type TokenAudience } from './tokens.ts'
 
 /** The requested audience and scopes. */
 export interface GrantRequest {
@@ -70,7 +70,7 @@ export class Grants {
     if (read === undefined) return refused('invalid_grant')
     const granted = await this.#issue(request, (tx) => registrations.byId(tx, read.registrationId), {
       // An assertion that leaked before the owner's decision must not gain sending by that decision.
-      barred: read.version === 1 && request.audience === 'send',
+      barred: read.version === 1,
     })
     const isEnding = read.version === 2 && read.expiresAt - this.#deps.clock.now() <= RENEW_MS
     return isEnding ? this.#withAssertion(granted) : granted
@@ -102,13 +102,13 @@ export class Grants {
         this.#deps.ownership.noteSendingAsked(tx, registration)
       }
       if (why !== null) return { why, registration }
-      const scopes = request.scopes ?? AUDIENCE_SCOPES[request.audience]
+      const scopes = scopesOf(request, registration!.state === 'approved' && how.barred !== true)
       const token = this.#deps.tokens.mint(tx, registration!.n, request.audience, scopes)
-      return { why: null, token, registration: registration! }
+      return { why: null, token, scopes, registration: registration! }
     })
     if (issued.why === null) {
-      const scopes = request.scopes ?? AUDIENCE_SCOPES[request.audience]
-      return { kind: 'granted', token: issued.token, scopes, assertion: null, registration: issued.registration }
+      const { token, scopes, registration } = issued
+      return { kind: 'granted', token, scopes, assertion: null, registration }
     }
     const isPending = issued.why === 'pending' && issued.registration !== undefined
     return refused(isPending && this.#pollsTooOften(issued.registration!.n) ? 'slow_down' : issued.why)
@@ -117,9 +117,10 @@ export class Grants {
   #refusalOf(
     tx: Tx,
     registration: Registration | undefined,
-    { audience, scopes }: GrantRequest,
+    request: GrantRequest,
     { barred = false, claims = false }: { barred?: boolean; claims?: boolean },
   ): GrantRefusal | null {
+    const { audience, scopes } = request
     if (registration === undefined || registration.state === 'revoked') return 'invalid_grant'
     const isExpired = registration.claimExpiresAt !== null && registration.claimExpiresAt <= this.#deps.clock.now()
     if (claims && isExpired) return 'claim_expired'
@@ -127,8 +128,9 @@ export class Grants {
     if (scopes?.length === 0 || scopes?.some((scope) => !AUDIENCE_SCOPES[audience].includes(scope)))
       return 'invalid_scope'
     if (registration.provisionedAt === null) return 'provisioning'
-    if (registration.state === 'approved') return barred ? 'invalid_grant' : null
-    if (audience === 'app' && !claims) return null
+    const isForSending = scopesOf(request, false).includes(SENDING_SCOPE)
+    if (registration.state === 'approved') return barred && isForSending ? 'invalid_grant' : null
+    if (!isForSending && !claims) return null
     return claims ? this.#inviteRefusal(tx, registration) : 'pending'
   }
 
@@ -155,6 +157,12 @@ export class Grants {
     if (this.#polls.size > POLLERS_MAX) this.#polls.delete(this.#polls.keys().next().value!)
     return recent.length >= PENDING_MAX
   }
+}
+
+/** Without named scopes all of the resource; at the tools, sending only where an owner allows it. */
+function scopesOf({ audience, scopes }: GrantRequest, maySend: boolean): readonly string[] {
+  if (scopes !== null || audience !== 'mcp' || maySend) return scopes ?? AUDIENCE_SCOPES[audience]
+  return AUDIENCE_SCOPES.mcp.filter((scope) => scope !== SENDING_SCOPE)
 }
 
 function refused(why: GrantRefusal): GrantResult {

@@ -77,7 +77,7 @@ export class Ownership {
     this.#setInviteState(tx, registration.n, 'approved', 'accepted')
     // The owner has just decided: the agent that goes on asking is no new question.
     this.refuseSending(tx, id)
-    this.#deps.tokens.revokeOf(tx, registration.n, 'send')
+    this.#deps.tokens.revokeOf(tx, registration.n, 'sending')
     this.#deps.stopSending(tx, registration.mailboxId)
   }
 

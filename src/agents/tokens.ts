@@ -8,14 +8,18 @@ import { teamSuspendedAt } from '../directory/keys/teams.ts'
 import type { MailboxPrincipal, Recognised } from '../directory/names/principal.ts'
 import type { AgentDeps } from './deps.ts'
 
-/** The resource of a token: the Management and Mailbox API, or the Sending API. */
-export type TokenAudience = 'app' | 'send'
+/** The resource of a token: the Management and Mailbox API, the Sending API, or the tools for assistants. */
+export const TOKEN_AUDIENCES = ['app', 'send', 'mcp'] as const
+export type TokenAudience = (typeof TOKEN_AUDIENCES)[number]
 
 /** The maximum scopes of a token by resource (docs/design/contract.md §5.2). */
 export const AUDIENCE_SCOPES: Readonly<Record<TokenAudience, readonly string[]>> = {
   app: ['mailbox.read', 'email.receive'],
   send: ['email.send'],
+  mcp: ['mailbox.read', 'email.receive', 'email.send'],
 }
+/** The scope that needs the approval of an owner. */
+export const SENDING_SCOPE = 'email.send'
 
 /** Lifetime of an access token, seconds. */
 export const TOKEN_SECONDS = 3600
@@ -44,15 +48,15 @@ export class AgentTokens {
   }
 
   /**
-   * The principal of a token; undefined for one that is malformed, unknown, expired or revoked. A token for the other resource is
-   * recognised without permissions.
+   * The principal of a token; undefined for one that is malformed, unknown, expired or revoked. A token for another resource is
+   * recognised without permissions; a durable token reads at the tools too.
    */
   recognise(secret: string, resource: TokenAudience): Recognised<MailboxPrincipal> | undefined {
     if (!isSecret(secret)) return undefined
     const found = secret.startsWith('sat_') ? this.#durable(secret) : this.#access(secret)
     if (found === undefined) return undefined
     this.#noteUse(found)
-    const audience = found.audience as TokenAudience
+    const isFor = found.audience === resource || (secret.startsWith('sat_') && resource === 'mcp')
     const scopes = (found.scope as string).split(' ')
     const { id, team_id: teamId, mailbox_id: mailboxId } = found as Record<string, string>
     const principal: MailboxPrincipal = {
@@ -60,7 +64,7 @@ export class AgentTokens {
       keyId: id!,
       teamId: teamId!,
       mailboxId: mailboxId!,
-      permissions: audience === resource ? scopes : [],
+      permissions: isFor ? scopes : [],
       agent: { registrationId: id!, scope: scopes.join(' ') },
     }
     return { principal, suspended: found.suspended_at !== null }
@@ -91,13 +95,10 @@ export class AgentTokens {
     tx.run('DELETE FROM agent_tokens WHERE hash = ?', [sha256(token)])
   }
 
-  /** Revokes the tokens of a registration: all, or those for one resource. */
-  revokeOf(tx: Tx, registration: number, audience?: TokenAudience): void {
-    tx.run('DELETE FROM agent_tokens WHERE registration = ? AND (? IS NULL OR audience = ?)', [
-      registration,
-      audience ?? null,
-      audience ?? null,
-    ])
+  /** Revokes the tokens of a registration: all, or those that can send. */
+  revokeOf(tx: Tx, registration: number, which: 'all' | 'sending' = 'all'): void {
+    const sends = `' ' || scope || ' ' LIKE '% ${SENDING_SCOPE} %'`
+    tx.run(`DELETE FROM agent_tokens WHERE registration = ? AND (? = 'all' OR ${sends})`, [registration, which])
   }
 
   /** Deletes expired tokens. @returns how many */

@@ -1,13 +1,16 @@
 // Routes at the root of the two origins: health and discovery documents.
 
+import { AUDIENCE_SCOPES } from '../agents/tokens.ts'
 import type { Config } from '../config/config.ts'
 import { sendBase } from '../config/origins.ts'
+import { MCP_PATH } from '../http/prepared-route.ts'
 import { type Route, route } from '../http/route.ts'
-import { issuerOf } from './agents/resources.ts'
+import { issuerOf, resourceOf } from './agents/resources.ts'
 import { checkReady } from './readiness.ts'
 import { Health, ProtectedResource, Readiness } from './schemas/discovery.ts'
 
-const RESOURCE_PATH = '/.well-known/oauth-protected-resource/api/v1'
+const METADATA_PATH = '/.well-known/oauth-protected-resource'
+const RESOURCE_PATH = `${METADATA_PATH}/api/v1`
 
 const readHealth = route({
   method: 'GET',
@@ -89,6 +92,29 @@ const readSendResource = route({
   },
 })
 
+const readToolsResource = route({
+  method: 'GET',
+  path: METADATA_PATH + MCP_PATH,
+  root: true,
+  surface: 'app',
+  docs: {
+    operation: 'getToolsProtectedResource',
+    tag: 'Service',
+    summary: 'Get where clients obtain a credential for the tools of the Model Context Protocol (RFC 9728)',
+    description: 'A client that got 401 finds it through `WWW-Authenticate`.',
+  },
+  access: { as: 'none', open: true },
+  reply: { bare: true, schema: ProtectedResource },
+  handle({ app: { config } }) {
+    return {
+      ...resource(config, config.APP_ORIGIN),
+      resource: resourceOf(config, 'mcp'),
+      resource_name: 'Mail appliance: tools for assistants',
+      scopes_supported: [...AUDIENCE_SCOPES.mcp],
+    }
+  },
+})
+
 function resource(config: Config, origin: string) {
   return {
     resource: `${origin}/api/v1`,
@@ -98,4 +124,6 @@ function resource(config: Config, origin: string) {
   }
 }
 
-export const rootDocuments: readonly Route[] = [readHealth, readReadiness, readAppResource, readSendResource]
+export const rootDocuments: readonly Route[] = [
+  ...[readHealth, readReadiness, readAppResource, readSendResource, readToolsResource],
+]

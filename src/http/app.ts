@@ -44,12 +44,15 @@ export function openHttp(app: Context, routes: readonly Route[], options: HttpOp
   const shared = sharedParts(app, tables, { rate, ...options })
   const hsts = new Hsts(app)
   const context = (surface: 'app' | 'send', table: RouteTable = tables[surface]): ListenerContext => {
-    const credential = (secret: string) =>
-      isAgentSecret(secret) ? () => app.agents.tokens.recognise(secret, surface) : app.directory.keys.recogniser(secret)
+    const credentialAt = (resource: 'app' | 'send' | 'mcp') => (secret: string) =>
+      isAgentSecret(secret)
+        ? () => app.agents.tokens.recognise(secret, resource)
+        : app.directory.keys.recogniser(secret)
+    const [credential, toolCredential] = [credentialAt(surface), credentialAt('mcp')]
     const actorTables =
       surface === 'app' && table === tables.app ? { api: tableOfActors(routes), operator: tables.operator } : null
     const origin = surface === 'app' ? config.APP_ORIGIN : sendBase(config)
-    const own = { origin, base: API_BASE, credential, table, actorTables, streams: streamWriter(app) }
+    const own = { origin, base: API_BASE, credential, toolCredential, table, actorTables, streams: streamWriter(app) }
     return { ...shared, ...own, headers: headersOf(origin, hsts) }
   }
   const contexts = { app: context('app'), send: context('send') }
@@ -128,6 +131,7 @@ function operatorListener(app: Context, table: RouteTable) {
       const principal = app.directory.operatorKeys.recognise(secret)
       return principal && { principal, suspended: false }
     },
+    toolCredential: () => () => undefined,
     corsOrigins: new Set<string>(),
     headers: headersOf(origin, null),
     table,

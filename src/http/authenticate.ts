@@ -5,8 +5,8 @@ import { ProductError } from '../base/errors.ts'
 import { allows } from '../directory/names/permissions.ts'
 import type { MailboxPrincipal, Principal, Recognised, TeamPrincipal } from '../directory/names/principal.ts'
 import { identifyPerson, recogniseSession, requireSession } from './person-access.ts'
-import { API_BASE } from './prepared-route.ts'
-import type { RequestContext } from './request-context.ts'
+import { API_BASE, MCP_PATH } from './prepared-route.ts'
+import type { ListenerContext, RequestContext } from './request-context.ts'
 import type { Route } from './route.ts'
 
 // Longer than any credential of docs/design/http.md §2; what is longer is not looked up.
@@ -14,6 +14,7 @@ const CREDENTIAL_MAX = 256
 
 interface RepeatedCredential {
   header: string
+  resolve: ListenerContext['credential']
   principal(): Recognised | undefined
 }
 
@@ -28,7 +29,8 @@ export function identify(request: RequestContext): void {
   }
   const header = request.header('authorization')
   const before = repeated.get(request.req.socket)
-  const known = before !== undefined && before.header === header ? before : readCredential(request, header)
+  const known =
+    before?.header === header && before?.resolve === resolverOf(request) ? before : readCredential(request, header)
   if (known === undefined) return
   request.hasCredential = true
   const found = known.principal()
@@ -36,13 +38,20 @@ export function identify(request: RequestContext): void {
   request.suspended = found?.suspended ?? false
 }
 
+/** Agents have tokens for the tools: only these work there, and only there. */
+function resolverOf({ listener, path }: RequestContext): ListenerContext['credential'] {
+  return path === MCP_PATH ? listener.toolCredential : listener.credential
+}
+
 function readCredential(request: RequestContext, header: string | undefined): RepeatedCredential | undefined {
   const secret = bearer(header)
   if (secret === null) return undefined
   const isCredential = secret !== '' && secret.length <= CREDENTIAL_MAX
+  const resolve = resolverOf(request)
   const credential = {
     header: header!,
-    principal: isCredential ? request.listener.credential(secret) : () => undefined,
+    resolve,
+    principal: isCredential ? resolve(secret) : () => undefined,
   }
   if (isCredential) repeated.set(request.req.socket, credential)
   return credential
@@ -160,7 +169,9 @@ function holds(
 function challenge(request: RequestContext): string {
   // Operator keys cannot be obtained by clients: there is no metadata document.
   if (request.listener.base !== API_BASE) return 'Bearer'
-  const metadata = `Bearer resource_metadata="${request.listener.origin}/.well-known/oauth-protected-resource/api/v1"`
+  // RFC 9728 §3.1: the metadata of a resource is named by its path.
+  const resource = request.underApi ? API_BASE : request.path
+  const metadata = `Bearer resource_metadata="${request.listener.origin}/.well-known/oauth-protected-resource${resource}"`
   return request.hasCredential ? `${metadata}, error="invalid_token"` : metadata
 }
 

@@ -175,7 +175,7 @@ function handle(request: RequestContext): Promise<SendableAnswer> | SendableAnsw
     body,
     after,
     app: listener.app,
-    request: new ContextFacts(request),
+    request: new ContextFacts(request, (req, res) => serve(insideOf(listener), req, res)),
   }
   const value = route.handle(given as Input<typeof route.as, undefined, undefined, undefined>)
   const { db } = listener.app
@@ -184,6 +184,11 @@ function handle(request: RequestContext): Promise<SendableAnswer> | SendableAnsw
   return isWaiting || route.method !== 'GET' || isUnderPolicy(request)
     ? finish(request, value)
     : outcomeOf(request, value)
+}
+
+/** Operations that tools call are not calls of the API: an agent's token for one is none for the other. */
+function insideOf(listener: ListenerContext): ListenerContext {
+  return { ...listener, credential: listener.toolCredential }
 }
 
 async function finish(request: RequestContext, answered: unknown): Promise<SendableAnswer> {

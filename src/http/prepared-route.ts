@@ -16,6 +16,8 @@ export const OPERATOR_BASE = '/operator/v1'
 export const ME_BASE = '/me/v1'
 /** Default limit of a body, in bytes (docs/design/http.md §10). */
 export const BODY_LIMIT = 1_048_576
+/** Where assistants call tools, at the origin of the app. */
+export const MCP_PATH = '/mcp'
 const JSON_TYPE = 'application/json'
 
 /** A route as the middleware uses it. */

@@ -179,7 +179,7 @@ export function sendPage(request: RequestContext, { status, html, headers }: Pag
   const { res } = request
   for (const [name, value] of Object.entries(headers)) request.set(name, value)
   res.statusCode = status
-  request.set('Content-Type', 'text/html; charset=utf-8')
+  if (headers['Content-Type'] === undefined) request.set('Content-Type', 'text/html; charset=utf-8')
   writeText(res, html, byteLength(html))
 }
 

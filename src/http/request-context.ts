@@ -31,6 +31,8 @@ export interface ListenerContext {
   base: string
   /** @returns a function that resolves the credential to its principal on this listener, as it is when it is called */
   credential(secret: string): () => Recognised | undefined
+  /** The same for the tools for assistants, and for the operations that they call. */
+  toolCredential(secret: string): () => Recognised | undefined
   table: RouteTable
   /** Routes that a signed-in person reaches below `/as`; null on listeners that know no sessions. */
   actorTables: { readonly api: RouteTable; readonly operator: RouteTable } | null

@@ -5,6 +5,7 @@ import type { SignInSession } from '../people/sessions.ts'
 import { bearer, credentialStatus } from './authenticate.ts'
 import { expectMatch } from './etag.ts'
 import { requireConfirmed } from './fresh-proof.ts'
+import { callInside, type InnerAnswer, type InnerOperation, type Serve } from './inner-request.ts'
 import { ownerOf } from './owner.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Answer, RequestFacts, ThrottleLimit } from './route.ts'
@@ -13,9 +14,12 @@ import { cookieOf } from './session-cookie.ts'
 // A class, because an object literal with getters costs V8 a hidden class for every request.
 export class ContextFacts implements RequestFacts {
   readonly #request: RequestContext
+  readonly #serve: Serve
 
-  constructor(request: RequestContext) {
+  /** @param serve answers a request of the same listener */
+  constructor(request: RequestContext, serve: Serve) {
     this.#request = request
+    this.#serve = serve
   }
 
   get id(): string {
@@ -36,6 +40,14 @@ export class ContextFacts implements RequestFacts {
 
   get idempotencyKey(): string | null {
     return this.#request.header('idempotency-key') ?? null
+  }
+
+  header(name: string): string | null {
+    return this.#request.header(name) ?? null
+  }
+
+  callApi(operation: InnerOperation): Promise<InnerAnswer> {
+    return callInside(this.#request, operation, this.#serve)
   }
 
   cookie(name: string): string | null {

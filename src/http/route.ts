@@ -16,6 +16,7 @@ import type { SignInSession } from '../people/sessions.ts'
 import type { PageKey } from '../store/rows/records.ts'
 import type { BodyReader } from './body-plan.ts'
 import type { ErrorAnswer, RouteError } from './error-answer.ts'
+import type { InnerAnswer, InnerOperation } from './inner-request.ts'
 import type { RenderedJson } from './json-text.ts'
 
 /** Credential a route takes: a root key, a mailbox credential, either, the operator's, the session of a person, or none. */
@@ -63,6 +64,8 @@ export interface RequestFacts {
   host: string
   /** Its Idempotency-Key, if it has one. */
   idempotencyKey: string | null
+  /** A header, null without it: for protocols of others. */
+  header(name: string): string | null
   /** The value of a cookie, null without it. */
   cookie(name: string): string | null
   /** `User-Agent`, empty without it. */
@@ -83,6 +86,8 @@ export interface RequestFacts {
   lastEventId: string | null
   /** Aborted when the client disconnects. */
   signal: AbortSignal
+  /** Runs an operation of the API of this listener with the credential of the request. */
+  callApi(operation: InnerOperation): Promise<InnerAnswer>
   /** Checks the credential again: `out` when it is no longer valid, `suspended` when its team is suspended. */
   credentialStatus(): Promise<'in' | 'out' | 'suspended'>
   /** Counts for a limit that other routes share, where only some requests do; throws rate_limit_exceeded. */
@@ -149,7 +154,7 @@ export interface StreamAnswer {
   open(): Promise<Readable>
 }
 
-/** An HTML page, or a redirect. */
+/** An HTML page, a redirect, or a text of another `Content-Type` that `headers` names. */
 export interface PageAnswer {
   status: number
   html: string

@@ -1,5 +1,8 @@
 // The operations of the API that tools call, with the credential of the caller.
 
+import type { ErrorCode } from '../base/errors.ts'
+import type { RequestFacts } from '../http/route.ts'
+
 /** One request; the answer is the envelope of the API. */
 export interface ApiOperation {
   method: 'GET' | 'POST' | 'DELETE'
@@ -22,10 +25,10 @@ export type CallApi = <T>(operation: ApiOperation) => Promise<ApiAnswer<T>>
 
 /** Why an operation was refused: shown to the model. */
 export class ToolError extends Error {
-  readonly code: string
+  readonly code: ErrorCode
   readonly retryAfter: number | null
 
-  constructor(code: string, message: string, retryAfter: number | null = null) {
+  constructor(code: ErrorCode, message: string, retryAfter: number | null = null) {
     super(message)
     this.name = 'ToolError'
     this.code = code
@@ -39,10 +42,8 @@ export class ToolError extends Error {
  * @param key a mailbox key, or a token of an agent
  */
 export function callOverHttp(origin: string, key: string): CallApi {
-  return async ({ method, path, query = {}, body, idempotencyKey, signal }) => {
-    const url = new URL(`/api/v1${path}`, origin)
-    for (const [name, value] of Object.entries(query))
-      if (value !== undefined) url.searchParams.set(name, String(value))
+  return async ({ method, body, idempotencyKey, signal, ...operation }) => {
+    const url = new URL(`/api/v1${targetOf(operation)}`, origin)
     const headers: Record<string, string> = { authorization: `Bearer ${key}`, accept: 'application/json' }
     if (body !== undefined) headers['content-type'] = 'application/json'
     if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey
@@ -52,14 +53,38 @@ export function callOverHttp(origin: string, key: string): CallApi {
         throw new ToolError('service_unavailable', `${origin} cannot be reached: ${(error as Error).message}`)
       },
     )
-    const answer = (await reply.json().catch(() => null)) as
-      | (Partial<ApiAnswer<unknown>> & {
-          error?: { code: string; message: string }
-        })
-      | null
-    if (reply.ok && answer?.meta !== undefined) return answer as ApiAnswer<never>
-    const wait = Number(reply.headers.get('retry-after') ?? Number.NaN)
-    const { code, message } = answer?.error ?? { code: 'internal_error', message: `Status ${reply.status}.` }
-    throw new ToolError(code, message, Number.isNaN(wait) ? null : wait)
+    return readAnswer(reply.status, await reply.text(), reply.headers.get('retry-after'))
+  }
+}
+
+/** Calls the API of the listener that a request came to, with its credential. */
+export function callInProcess(request: Pick<RequestFacts, 'callApi'>): CallApi {
+  return async (operation) => {
+    const { status, text, retryAfter } = await request.callApi({ ...operation, path: targetOf(operation) })
+    return readAnswer(status, text, retryAfter)
+  }
+}
+
+function targetOf({ path, query = {} }: Pick<ApiOperation, 'path' | 'query'>): string {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+}
+
+/** @throws ToolError for an error of the API */
+function readAnswer(status: number, text: string, retryAfter: string | null): ApiAnswer<never> {
+  const answer = readJson(text) as
+    | (Partial<ApiAnswer<unknown>> & { error?: { code: ErrorCode; message: string } })
+    | null
+  if (answer?.meta !== undefined && answer.error === undefined) return answer as ApiAnswer<never>
+  const wait = Number(retryAfter ?? Number.NaN)
+  const { code, message } = answer?.error ?? { code: 'internal_error' as const, message: `Status ${status}.` }
+  throw new ToolError(code, message, Number.isNaN(wait) ? null : wait)
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
   }
 }

@@ -231,13 +231,17 @@ interface Submission {
   undo_status: string
   send_at: string
   recipients: { email: string; delivered: string }[]
+  /** Of a message that waited for a person. */
+  approval: { state: string; reason: string; note: string | null; expires_at: string } | null
 }
 
 export const sentStatus = tool({
   ...READS,
   name: 'sent_status',
   title: 'Status of what was sent',
-  description: 'Status of a submission for each recipient, or the last 25 submissions. Without texts of others.',
+  description:
+    'Status of a submission for each recipient, or the last 25 submissions, with what a person decided about one that was held. Without ' +
+    'texts of others.',
   input: Type.Object({ submission_id: Type.Optional(SubmissionId), limit: Limit }),
   rights: ['read'],
   async run({ submission_id, limit = SEARCH_MAX }, { api }) {
@@ -247,9 +251,12 @@ export const sentStatus = tool({
       path,
       query: submission_id === undefined ? { limit } : {},
     })
-    const submissions = [data].flat().map(({ id, status, undo_status, send_at, recipients }: Submission) => {
+    const submissions = [data].flat().map(({ id, status, undo_status, send_at, recipients, approval }: Submission) => {
+      const decision = approval && {
+        ...{ state: approval.state, reason: approval.reason, note: approval.note, expires_at: approval.expires_at },
+      }
       const outcome = recipients.map(({ email, delivered }) => ({ email, delivered }))
-      return { id, status, may_undo: undo_status === 'pending', send_at, recipients: outcome }
+      return { id, status, may_undo: undo_status === 'pending', send_at, recipients: outcome, approval: decision }
     })
     return { value: { submissions } }
   },

@@ -21,6 +21,7 @@ function introduction(config: Config): string[] {
       'it.',
     '',
     `- Reading: \`${resourceOf(config, 'app')}\` (paths below \`/mailbox\`), described in \`${resourceOf(config, 'app')}/openapi.json\``,
+    `- Tools of the Model Context Protocol, for reading and sending: \`${resourceOf(config, 'mcp')}\``,
     `- Sending: \`${resourceOf(config, 'send')}\`, described in \`${resourceOf(config, 'send')}/openapi.json\``,
     `- Metadata: \`${config.APP_ORIGIN}/.well-known/oauth-authorization-server${AUTH_PATH}\``,
     '',

@@ -1,7 +1,7 @@
 // Discovery documents of the authorization server (RFC 8414, RFC 7517), and the instructions for agents.
 
 import { Type } from 'typebox'
-import { AUDIENCE_SCOPES } from '../../agents/tokens.ts'
+import { AUDIENCE_SCOPES, TOKEN_AUDIENCES } from '../../agents/tokens.ts'
 import type { Config } from '../../config/config.ts'
 import { etagOf } from '../../http/etag.ts'
 import { bytes, type Route, route } from '../../http/route.ts'
@@ -61,7 +61,7 @@ function metadataOf(config: Config) {
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint_auth_methods_supported: ['none'],
     scopes_supported: [...AUDIENCE_SCOPES.app, ...AUDIENCE_SCOPES.send],
-    protected_resources: [resourceOf(config, 'app'), resourceOf(config, 'send')],
+    protected_resources: TOKEN_AUDIENCES.map((audience) => resourceOf(config, audience)),
     service_documentation: instructions,
     agent_auth: {
       skill: instructions,

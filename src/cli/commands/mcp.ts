@@ -5,6 +5,9 @@ import { ProductError } from '../../base/errors.ts'
 import { callOverHttp, ToolError } from '../../mcp/api-caller.ts'
 import type { Command } from '../frame/command.ts'
 
+/** Calls that change something, and are not repeated within ten minutes. */
+const REMEMBERED_MAX = 500
+
 export const mcp: Command = {
   words: 'mcp',
   summary: 'Serve a mailbox to an assistant (MCP over standard input and output); the key is in MAILSTEAD_KEY.',
@@ -20,14 +23,16 @@ export const mcp: Command = {
     }
     const api = callOverHttp(call.text('url') ?? call.config.APP_ORIGIN, key)
     // The SDK is loaded by this command only.
-    const [{ mcpServer, rightsOf }, { serveStdio }] = await Promise.all([
+    const [{ mcpServer, rightsOf }, { CallMemory }, { serveStdio }] = await Promise.all([
       import('../../mcp/server.ts'),
+      import('../../mcp/call-memory.ts'),
       import('@modelcontextprotocol/server/stdio'),
     ])
     const rights = await rightsOf(api).catch((error: unknown) => {
       throw error instanceof ToolError ? new ProductError('authentication_required', error.message) : error
     })
-    const { close } = serveStdio(() => mcpServer(api, rights))
+    const memory = new CallMemory(REMEMBERED_MAX)
+    const { close } = serveStdio(() => mcpServer(api, { rights, memory }))
     await finished(process.stdin, { writable: false }).catch(() => undefined)
     await close()
     return undefined
