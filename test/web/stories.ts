@@ -6,6 +6,7 @@ import { agentStories } from './stories/agents.ts'
 import { domainStories } from './stories/domains.ts'
 import { firstRunStories } from './stories/first-run.ts'
 import { frameStories } from './stories/frame.ts'
+import { heldStories } from './stories/held.ts'
 import { interruptionStories } from './stories/interruptions.ts'
 import { languageStories } from './stories/languages.ts'
 import { listStories } from './stories/lists.ts'
@@ -40,6 +41,7 @@ const ALL: readonly Story[] = [
   ...outsideStories,
   ...teamPageStories,
   ...agentStories,
+  ...heldStories,
   ...trafficStories,
   ...scriptFreeStories,
   ...mailReadingStories,

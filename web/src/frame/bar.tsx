@@ -1,6 +1,7 @@
 // The bar: the team, the search for everything, and the person.
 
 import { listApprovals } from '../api/agents.ts'
+import { listHeld } from '../api/held.ts'
 import { self, signOut } from '../api/session.ts'
 import { chooseLook, type Density, look, type Theme } from '../base/look.ts'
 import { useQuery } from '../live/query.ts'
@@ -68,7 +69,8 @@ export function Bar({ room, teamId, isMenuShown, toggleMenu }: BarProps) {
 /** How much waits for the decision of the person; left out while nothing does. */
 function AsksYou() {
   const waiting = useQuery(['approvals'], listApprovals, { every: REFRESH_MS, when: self.value !== null })
-  const count = waiting.data?.length ?? 0
+  const held = useQuery(['held'], listHeld, { every: REFRESH_MS, when: self.value !== null })
+  const count = (waiting.data?.length ?? 0) + (held.data?.length ?? 0)
   if (count === 0) return null
   return (
     <a class="button quiet asks-you" href="/me/asks">

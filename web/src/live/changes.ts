@@ -45,6 +45,8 @@ function round(): void {
     if (known.includes(undefined)) refresh(actor)
     else for (const query of new Set(known.flatMap((list) => list ?? []))) refresh(actor, query)
     if (names.has('agents')) refresh('agents')
+    // Messages of programs that wait, in whichever team.
+    if (names.has('delivery')) refresh('held')
   }
   waiting.clear()
 }

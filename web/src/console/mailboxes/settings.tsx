@@ -16,6 +16,7 @@ import { say } from '../../parts/toast.tsx'
 import { mailboxes as words } from '../../words/en/mailboxes.ts'
 import { useTeam } from '../team.ts'
 import { useMailboxSave } from './mailbox-save.ts'
+import { SendPolicySection } from './send-policy.tsx'
 import { SendScope } from './send-scope.tsx'
 
 const GB = 1_000_000_000
@@ -39,6 +40,7 @@ export function Settings({ mailbox, tag }: SettingsProps) {
     <div class="stack wide">
       <NameAndSpace mailbox={mailbox} tag={tag} />
       {team.may('mailbox.admin.manage') && mailbox.domain_id !== null && <SendScope mailbox={mailbox} tag={tag} />}
+      {team.may('mailbox.admin.manage') && <SendPolicySection mailboxId={mailbox.id} />}
       <dl class="facts">
         <dt>{words.id}</dt>
         <dd>

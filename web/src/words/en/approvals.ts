@@ -2,7 +2,7 @@
 
 export const approvals = {
   title: 'Asks you',
-  note: 'What agents and teams wait for until you decide',
+  note: 'What agents, programs and teams wait for until you decide',
   waiting: (count: number) => (count === 1 ? '1 waits for you' : `${count} wait for you`),
   headlines: {
     agent_owner: (subject: string) => `${subject} asks you to be its owner`,
@@ -33,6 +33,7 @@ export const approvals = {
   approved: 'Approved',
   denied: 'Refused',
   emptyTitle: 'Nothing waits for you',
-  emptyText: 'Agents that want an owner or want to send appear here, and on the overview.',
+  emptyText:
+    'Agents that want an owner or want to send, and messages of programs that need your approval, appear here.',
   read: 'Decide',
 }
