@@ -26,6 +26,7 @@ import { benchSpam } from './spam.ts'
 import { STACKS } from './stacks/stacks.ts'
 import { benchWeb } from './web.ts'
 import { benchWebhooks } from './webhooks.ts'
+import { benchWebmail } from './webmail.ts'
 
 const ALL_STACKS = STACKS.map(({ id }) => id)
 const { values, positionals } = parseArgs({
@@ -56,6 +57,7 @@ const PARTS = [
     'idle',
     'outside',
     'web',
+    'webmail',
   ],
 ]
 /** Larger folders say no more beside Dovecot. */
@@ -91,7 +93,7 @@ const form: Form = values.sources ? 'sources' : 'bundle'
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 const folder = mkdtempSync(join(tmpdir(), 'mailstead-bench-'))
 execFileSync('chmod', ['755', folder])
-const BUNDLED = ['inbound', 'reading', 'mailbox', 'imap', 'roundcube', 'drain', 'outside', SOAK]
+const BUNDLED = ['inbound', 'reading', 'mailbox', 'imap', 'roundcube', 'drain', 'outside', 'webmail', SOAK]
 if (parts.some((part) => BUNDLED.includes(part))) await prepareForm(form)
 console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, data in ${folder}`)
 try {
@@ -109,6 +111,7 @@ try {
   if (parts.includes('webhooks')) await benchWebhooks(folder, messages * 10)
   if (parts.includes('idle')) await benchIdle(folder)
   if (parts.includes('web')) await benchWeb(folder)
+  if (parts.includes('webmail')) await benchWebmail(folder, form, largest)
   if (parts.includes('outside')) await benchOutside(folder, form, largest)
   if (parts.includes(SOAK)) {
     const snapshots = values.snapshots.split(',').filter(Boolean).map(Number)

@@ -9,20 +9,26 @@ import { printTable, ratio, short } from './table.ts'
 const NO_DNS = '127.0.0.1:9'
 
 export interface Box {
+  id: string
+  email: string
   size: number
   key: string
 }
 
-/** Fills a data folder while no appliance runs, the largest mailbox first. @returns the mailboxes in that order */
-export async function fillBoxes(folder: string, sizes: readonly number[]): Promise<Box[]> {
+/**
+ * Fills a data folder while no appliance runs, the largest mailbox first.
+ * @param htmlEvery one message in so many is HTML; without it none is @returns the mailboxes in that order
+ */
+export async function fillBoxes(folder: string, sizes: readonly number[], htmlEvery?: number): Promise<Box[]> {
   await using child = startNode('bench/fill.ts', [], applianceEnv(folder, NO_DNS))
   await child.message()
   const boxes: Box[] = []
   for (const size of sizes) {
     console.log(`  filling a mailbox with ${size.toLocaleString('en')} messages …`)
-    child.send({ email: `box${size}@bench.test`, messages: size, range: 1000 } satisfies FillRequest)
-    const { key, stretches } = await child.message<FillResult>()
-    boxes.push({ size, key })
+    const email = `box${size}@bench.test`
+    child.send({ email, messages: size, range: 1000, htmlEvery } satisfies FillRequest)
+    const { mailboxId, key, stretches } = await child.message<FillResult>()
+    boxes.push({ id: mailboxId, email, size, key })
     if (boxes.length === 1) showInsertCost(stretches)
   }
   child.send({ close: true })

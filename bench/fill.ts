@@ -17,9 +17,12 @@ export interface FillRequest {
   messages: number
   /** Messages per measured range. */
   range: number
+  /** One message in so many is HTML; without it none is. */
+  htmlEvery?: number
 }
 
 export interface FillResult {
+  mailboxId: string
   key: string
   /** Per range: messages in the mailbox at its end, and the cost of one message in it (ms). */
   stretches: { at: number; wall: number; cpu: number }[]
@@ -38,21 +41,33 @@ const SPAN_MS = 2 * 365 * 24 * 60 * 60 * 1000
 
 const app = await openContext(loadConfig(process.env))
 const next = numbers(42)
-const template = parseMessage(
-  Buffer.from(`From: Writer <${SENDER}>\r\nTo: <box@bench.test>\r\nSubject: x\r\n\r\n${text(BODY_BYTES, next)}`),
-)
+const FIELDS = `From: Writer <${SENDER}>\r\nTo: <box@bench.test>\r\nSubject: x\r\n`
+const HTML_FIELDS = 'Content-Type: text/html; charset=utf-8\r\n'
+const templates = {
+  text: parseMessage(Buffer.from(`${FIELDS}\r\n${text(BODY_BYTES, next)}`)),
+  html: parseMessage(Buffer.from(`${FIELDS}${HTML_FIELDS}\r\n${htmlOf(text(BODY_BYTES, next))}`)),
+}
 const recent: string[] = []
 
+/** Text as a shop writes it: a table, colors, a style sheet and a link. */
+function htmlOf(body: string): string {
+  const rows = body.trim().split('\r\n')
+  return `<html><head><style>td { padding: 4px; color: #223344 }</style></head><body><table width="600">${rows
+    .map((row) => `<tr><td style="border-bottom: 1px solid #dddddd">${row}</td></tr>`)
+    .join('\r\n')}</table><p><a href="https://shop.example/order">Your order</a></p></body></html>\r\n`
+}
+
 /** One message as returned by inspection; every second one replies to one of the last two hundred. */
-function inspection(index: number, email: string): Inspection {
+function inspection(index: number, email: string, isHtml: boolean): Inspection {
   const body = `${text(BODY_BYTES, next)}${index % CHINESE_EVERY === 0 ? CHINESE : ''}`
   const rare = index % RARE_EVERY === 0 ? ' zanzibar' : ''
   const parent = recent.length > 0 && next(2) === 0 ? recent[next(recent.length)]! : null
   const id = `${index}.${email}`
   recent.push(id)
   if (recent.length > 200) recent.shift()
-  const head = `Message-ID: <${id}>\r\n\r\n`
-  const bytes = Buffer.from(`${head}${body}`)
+  const template = isHtml ? templates.html : templates.text
+  const head = `Message-ID: <${id}>\r\n${isHtml ? HTML_FIELDS : ''}\r\n`
+  const bytes = Buffer.from(`${head}${isHtml ? htmlOf(body) : body}`)
   const mail = {
     ...template,
     subject: `${parent ? 'Re: ' : ''}${subject(next)}${rare}`,
@@ -82,7 +97,12 @@ function inspection(index: number, email: string): Inspection {
   }
 }
 
-async function deliver(appliance: Context, mailbox: Mailbox, index: number, messages: number): Promise<void> {
+/** Where a message of a fill is stored. */
+interface Fill extends Pick<FillRequest, 'messages' | 'htmlEvery'> {
+  mailbox: Mailbox
+}
+
+async function deliver(appliance: Context, { mailbox, messages, htmlEvery }: Fill, index: number): Promise<void> {
   const pass = 'pass' as const
   const target = {
     mailboxId: mailbox.id,
@@ -97,11 +117,12 @@ async function deliver(appliance: Context, mailbox: Mailbox, index: number, mess
     spam: { score: 0, isSpam: false, reasons: [] },
   }
   const receivedAt = appliance.clock.now() - Math.floor(((messages - index) * SPAN_MS) / messages)
-  const mail = { inspection: inspection(index, mailbox.email), mailFrom: SENDER, receivedAt }
+  const isHtml = htmlEvery !== undefined && index % htmlEvery === 0
+  const mail = { inspection: inspection(index, mailbox.email, isHtml), mailFrom: SENDER, receivedAt }
   await appliance.store.delivery.deliver(mail, [target], () => {})
 }
 
-async function fill({ email, messages, range }: FillRequest): Promise<FillResult> {
+async function fill({ email, messages, range, htmlEvery }: FillRequest): Promise<FillResult> {
   const { mailbox, key } = await seedMailbox(app, email)
   const stretches: FillResult['stretches'] = []
   for (let done = 0; done < messages; ) {
@@ -110,14 +131,14 @@ async function fill({ email, messages, range }: FillRequest): Promise<FillResult
     const wall = performance.now()
     const cpu = process.cpuUsage()
     const worker = async () => {
-      while (done < end) await deliver(app, mailbox, done++, messages)
+      while (done < end) await deliver(app, { mailbox, messages, htmlEvery }, done++)
     }
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
     const used = process.cpuUsage(cpu)
     const cost = (used.user + used.system) / 1000
     stretches.push({ at: done, wall: (performance.now() - wall) / size, cpu: cost / size })
   }
-  return { key, stretches }
+  return { mailboxId: mailbox.id, key, stretches }
 }
 
 process.send!({ ready: true })
