@@ -59,6 +59,7 @@ import { Sync } from './sync/sync.ts'
 import { Cleaner } from './workers/cleaner.ts'
 import { Extractor } from './workers/extractor.ts'
 import { Inspector } from './workers/inspector.ts'
+import { ListUnsubscriptions } from './workers/list-unsubscriptions.ts'
 import { RemotePictures } from './workers/remote-pictures.ts'
 
 // For two cores: one thread authenticates and parses messages while the main thread serves connections; one more scans and searches.
@@ -134,6 +135,8 @@ export interface Context {
   extractor: Extractor
   /** Fetches the remote pictures of messages for their readers. */
   pictures: RemotePictures
+  /** Ends subscriptions to mailing lists. */
+  unsubscriptions: ListUnsubscriptions
   /** Learns the labels of people; null when RSPAMD_URL is empty. */
   rspamd: Rspamd | null
   /** Scans uploads for viruses; null when CLAMAV_HOST is empty. */
@@ -181,7 +184,9 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
   notifier.listen('certificates', () => void certificate.look())
   const { databases, ...shared } = base
   const threads = openThreads(config)
-  const pictures = new RemotePictures(new SafeFetch({ resolver, log, allowPrivate: overrides.fetchesPrivate === true }))
+  const foreign = { resolver, log, allowPrivate: overrides.fetchesPrivate === true }
+  const pictures = new RemotePictures(new SafeFetch(foreign))
+  const unsubscriptions = new ListUnsubscriptions(new SafeFetch(foreign))
   const events = new Events(db)
   const received = new ReceivedEvents(db)
   return {
@@ -189,6 +194,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
     ...threads,
     ...services,
     pictures,
+    unsubscriptions,
     certificate,
     events,
     metrics: new MetricSources(),
@@ -211,6 +217,7 @@ export async function openContext(config: Config, overrides: Overrides = {}): Pr
         cleaner,
         extractor,
         pictures,
+        unsubscriptions,
         resolver,
         databases,
       ]

@@ -32,6 +32,7 @@ import {
 } from './retention.ts'
 import { scheduledBackups } from './scheduled-backups.ts'
 import { searchTexts } from './search-texts.ts'
+import { snoozes } from './snoozes.ts'
 import { spamLearning } from './spam-learning.ts'
 import { trashRetention } from './trash-retention.ts'
 
@@ -59,6 +60,7 @@ export const jobs: readonly Job[] = [
   reportRetention,
   uploadExpiry,
   undoExpiry,
+  snoozes,
   oauthStateExpiry,
   trashRetention,
   removedMessages,

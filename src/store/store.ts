@@ -9,6 +9,7 @@ import { Blobs } from './content/blobs.ts'
 import { ErasedContents } from './content/erased-content.ts'
 import { Uploads } from './content/uploads.ts'
 import { FolderViews } from './entries/folders-views.ts'
+import { purgeSnoozes } from './entries/snooze-rows.ts'
 import { purgeReferences, purgeThreads } from './entries/thread-rows.ts'
 import { Counters } from './log/counters.ts'
 import { InboundLog } from './log/inbound-log.ts'
@@ -35,6 +36,7 @@ import { ScriptIds } from './mailbox/script-ids.ts'
 import { ScriptNotifications } from './mailbox/script-notifications.ts'
 import { SentCopies } from './mailbox/sent-copies.ts'
 import { SentLinks } from './mailbox/sent-links.ts'
+import { Snoozes } from './mailbox/snoozes.ts'
 import { SpamLearning } from './mailbox/spam-learning.ts'
 import { SpamModels } from './mailbox/spam-models.ts'
 import { Submissions } from './mailbox/submissions.ts'
@@ -84,6 +86,8 @@ interface StoreEdits {
   drafts: Drafts
   /** Changes that can be undone. */
   undo: UndoRecords
+  /** Threads that wait to be seen again. */
+  snoozes: Snoozes
   /** Files uploaded to be sent or imported later. */
   uploads: Uploads
   /** Imports messages that were not received by SMTP. */
@@ -272,6 +276,7 @@ function openParts({ db, blobsDb, clock, vault, notifier, closeLinks }: StoreDep
     vacations: new Vacations({ db, clock, accounts, identities, scriptIds }),
     removed: new RemovedMessages({ db, folders, erased }),
     undo: new UndoRecords({ db, clock, edits }),
+    threadEdits: new ThreadEdits({ db, edits }),
     subscribedNames: new SubscribedNames(db, notifier),
     annotations: new Annotations(db),
     moves: new Moves({ db, folders, edits, views }),
@@ -296,11 +301,12 @@ function readsOf(parts: StoreParts, { db, clock }: StoreDeps): StoreReads {
 }
 
 function editsOf(parts: StoreParts, { db, clock }: StoreDeps): StoreEdits {
-  const { folderEdits, edits, drafts, uploads, imports, removed, undo } = parts
+  const { accounts, folders, changes, folderEdits, edits, threadEdits, drafts, uploads, imports, removed, undo } = parts
   return {
     folders: folderEdits,
     messages: edits,
-    threads: new ThreadEdits({ db, edits }),
+    threads: threadEdits,
+    snoozes: new Snoozes({ db, clock, accounts, folders, folderEdits, changes, edits, threads: threadEdits }),
     drafts,
     uploads,
     imports,
@@ -346,6 +352,7 @@ function purgeSteps(parts: StoreParts): PurgeStep[] {
     purgeMessages,
     (tx, account, limit) => removed.purgeIn(tx, account, limit),
     (tx, account, limit) => undo.purgeIn(tx, account, limit),
+    purgeSnoozes,
     purgeLabels,
     (tx, account) => spamModels.remove(tx, account.mailboxId),
     purgeCopies,

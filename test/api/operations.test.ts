@@ -23,7 +23,13 @@ const server = await startMailServer({ ...(await certificateFor('smtp.example.co
 const clock = new ManualClock()
 const appliance = await startAppliance({
   clock,
-  zone: { 'hooks.test': { A: ['127.0.0.1'] }, 'smtp.example.com': { A: ['127.0.0.1'] } },
+  fetchesPrivate: true,
+  zone: {
+    'hooks.test': { A: ['127.0.0.1'] },
+    'smtp.example.com': { A: ['127.0.0.1'] },
+    'list.test': { TXT: ['v=spf1 ip4:127.0.0.1 -all'] },
+    '_dmarc.list.test': { TXT: ['v=DMARC1; p=none'] },
+  },
   // An account that is tried again changes in the middle of a check.
   openServer: () => Promise.reject(new ServerError('delay', 'Tomorrow again.', { retryAfterMs: DAY_MS })),
   env: {
@@ -135,6 +141,14 @@ const known: Record<string, () => Own | Promise<Own>> = {
     const messages = data<Json[]>(await appliance.get('/mailbox/messages', secrets.mailbox))
     walker.know('/mailbox/messages', messages.at(-1).id)
     return {}
+  },
+  // A message of a list that is left by one click, of a sender that DMARC proves.
+  async cancelListSubscription() {
+    const { email } = data<Json>(await appliance.get(`/mailboxes/${secrets.mailboxId}`, team.key))
+    const more = [`List-Unsubscribe: <${hook.url('/out')}>`, 'List-Unsubscribe-Post: List-Unsubscribe=One-Click']
+    await receive(appliance, { from: 'news@list.test', to: email, subject: 'News', more })
+    const [message] = data<Json[]>(await appliance.get('/mailbox/messages?limit=1', secrets.mailbox))
+    return { path: { message_id: message.id } }
   },
   async restoreChangedThreads() {
     const [{ id }] = data<Json[]>(await appliance.get('/mailbox/threads', secrets.mailbox))
@@ -295,9 +309,13 @@ const LEAVE_AS_IT_IS = new Set([
   ...['createMailboxSieveScript', 'validateMailboxSieveScript'],
   // They put messages into folders.
   ...['restoreRemovedMessages', 'restoreMailboxRemovedMessages', 'updateMessageLabel'],
+  ...['setThreadSnooze', 'deleteThreadSnooze', 'cancelListSubscription'],
 ])
-/** They change what the tag above has: an alias brings its identity, which is activity of the mailbox, and a label moves the message. */
-const CHANGES_ABOVE = new Set(['createMailboxAlias', 'deleteMailboxAlias', 'updateMessageLabel'])
+/** They change what the tag above has: an alias brings its identity, which is activity of the mailbox; a label or a snooze moves messages. */
+const CHANGES_ABOVE = new Set([
+  ...['createMailboxAlias', 'deleteMailboxAlias', 'updateMessageLabel'],
+  ...['setThreadSnooze', 'deleteThreadSnooze', 'cancelListSubscription'],
+])
 /** Keys of mailboxes have a tag of their own, at another path. */
 const KEYS_OF_MAILBOXES = new Set(['rotateMailboxKey', 'deleteMailboxKey'])
 

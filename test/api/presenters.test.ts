@@ -182,6 +182,7 @@ test('a thread has the states of the mailbox, and only in full the ids of its me
     hasAttachments: false,
     folderIds: summary.folderIds,
     keywords: [],
+    snoozedUntil: null,
     participants: [summary.from],
     lastMessage: summary,
   }

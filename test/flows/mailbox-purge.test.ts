@@ -164,6 +164,9 @@ async function useByMailPrograms(appliance: TestAppliance, boxes: readonly Box[]
       })
       const { n } = tx.get<{ n: number }>('SELECT n FROM messages WHERE account = ? LIMIT 1', [account.n])!
       store.edit.removed.hold(tx, account, [n], clock.now())
+      tx.run("INSERT INTO snoozes SELECT thread, account, 'fld_x', 'fld_x', ?, ? FROM messages WHERE n = ?", [
+        ...[clock.now() + 60 * DAY_MS, clock.now(), n],
+      ])
       tx.run('INSERT INTO outline_progress (account, before) VALUES (?, 0)', [account.n])
       tx.run('INSERT INTO vacation_senders VALUES (?, ?, ?)', [account.n, 'a@else.test', clock.now()])
       // Senders of these tests are not authenticated: they are not answered.

@@ -51,6 +51,7 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['forwards', 'src/directory/mailboxes/forwards.ts'],
   ['forward_refusals', 'src/directory/mailboxes/forwards.ts'],
   ['forward_requests', 'src/directory/mailboxes/forwards.ts'],
+  ['snoozes', 'src/store/entries/snooze-rows.ts'],
   ['changes', 'src/store/rows/changes'],
   ['change_floors', 'src/store/rows/changes'],
   ['folders', FOLDERS],

@@ -6,6 +6,7 @@ import type { States, Thread as StoredThread } from '../../store/rows/records.ts
 import { AddressJson, presentAddress } from './address.ts'
 import { MessageSummaryJson, presentSummary } from './message-summary.ts'
 import { record } from './record.ts'
+import { isoTimeOrNull, TimeOrNull } from './time.ts'
 
 const ThreadStates = record('ThreadStates', 'Opaque states of the whole mailbox at the time of the response.', {
   thread_state: Type.String({ description: 'Changes whenever a thread of the mailbox does.' }),
@@ -24,6 +25,10 @@ export const ThreadJson = record(
     folder_ids: Type.Array(Id('folder')),
     keywords: Type.Array(Type.String(), { description: 'Distinct keywords of its messages, sorted.' }),
     is_flagged: Type.Boolean({ description: 'One of its messages has `$flagged`.' }),
+    is_muted: Type.Boolean({
+      description: 'One of its messages has `$muted`: answers to it go to the Archive, unless the mailbox is in To.',
+    }),
+    snoozed_until: TimeOrNull('When it returns from the folder Snoozed; null when it does not wait.'),
     participants: Type.Array(AddressJson, {
       maxItems: 50,
       description: 'Distinct addresses in the order of first occurrence.',
@@ -50,6 +55,8 @@ export function presentThread(thread: StoredThread, states: States): ThreadJson 
     folder_ids: thread.folderIds,
     keywords: thread.keywords,
     is_flagged: thread.keywords.includes('$flagged'),
+    is_muted: thread.keywords.includes('$muted'),
+    snoozed_until: isoTimeOrNull(thread.snoozedUntil),
     participants: thread.participants.map(presentAddress),
     last_message: presentSummary(thread.lastMessage),
     states: { thread_state: states.threads, email_state: states.messages },

@@ -73,6 +73,7 @@ import { addressing } from './0070-addressing.ts'
 import { tlsReports } from './0071-tls-reports.ts'
 import { throwAway } from './0073-throw-away.ts'
 import { heldMessages } from './0074-held-messages.ts'
+import { snoozes } from './0075-snoozes.ts'
 import { blobTables } from './blobs-0001-blobs.ts'
 import { contentOwnerTable } from './blobs-0002-owner.ts'
 import { contentHeartbeatTokens } from './blobs-0003-heartbeat-tokens.ts'
@@ -152,5 +153,6 @@ export const mailMigrations = [
   tlsReports,
   throwAway,
   heldMessages,
+  snoozes,
 ]
 export const blobMigrations = [blobTables, contentOwnerTable, contentHeartbeatTokens, verifiedReads]

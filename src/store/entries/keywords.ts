@@ -71,6 +71,8 @@ export type SetChange =
 
 /** Maximum keywords of a message (docs/design/mailbox.md §3). */
 export const KEYWORDS_MAX = 100
+/** Messages that join its thread are filed in the Archive (docs/design/webmail.md §7). */
+export const MUTED = '$muted'
 export const JUNK = '$junk'
 export const NOT_JUNK = '$notjunk'
 

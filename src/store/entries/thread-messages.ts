@@ -4,7 +4,7 @@ import type { Reader } from '../../db/db.ts'
 import { type Fragment, inFolder } from '../rows/folders.ts'
 import type { Flags } from '../rows/records.ts'
 import { afterCursor, every, type PageRequest, type RowKey } from '../rows/sql.ts'
-import { keywordsOf } from './keywords.ts'
+import { keywordsOf, MUTED } from './keywords.ts'
 
 /** Ids of the messages, oldest first; with `listed` without those only in Trash or Junk. @param folder only those in it */
 export function messageIdsOf(reader: Reader, thread: number, listed: boolean, folder: number | null = null): string[] {
@@ -18,6 +18,21 @@ export function messageIdsOf(reader: Reader, thread: number, listed: boolean, fo
 export function countMessagesOf(reader: Reader, thread: number, listed: boolean, folder: number | null): number {
   const { sql, values } = isOf(thread, listed, folder)
   return reader.get<{ count: number }>(`SELECT count(*) AS count FROM messages m WHERE ${sql}`, values)!.count
+}
+
+/** The newest messages of a thread that tell whether it is muted. */
+const MUTED_LOOKED_AT = 50
+
+/** Those of some threads of which one of the newest messages has `$muted`. */
+export function mutedThreads(reader: Reader, threads: readonly number[]): Set<number> {
+  if (threads.length === 0) return new Set()
+  const rows = reader.all<{ thread: number }>(
+    `SELECT j.value AS thread FROM json_each(?) j WHERE EXISTS (
+       SELECT 1 FROM (SELECT keywords FROM messages WHERE thread = j.value ORDER BY received_at DESC, n DESC LIMIT ?)
+       WHERE keywords LIKE ?)`,
+    [JSON.stringify([...new Set(threads)]), MUTED_LOOKED_AT, `%"${MUTED}"%`],
+  )
+  return new Set(rows.map(({ thread }) => thread))
 }
 
 interface KeywordsRow extends Record<keyof Flags, number> {

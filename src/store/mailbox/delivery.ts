@@ -14,7 +14,7 @@ import { flagsOf } from '../entries/keywords.ts'
 import { type FiledMessage, type MessageFiling, storeMessages } from '../messages/file-message.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { ChangeLedger } from '../rows/changes.ts'
-import type { Folders } from '../rows/folders.ts'
+import type { ArrivalFolders, Folders } from '../rows/folders.ts'
 import type { Account, MessageAuthentication, MessageSpam } from '../rows/records.ts'
 import { type DeliveryFolders, resolveFolders } from './delivery-folders.ts'
 import type { FolderEdits } from './folders-edits.ts'
@@ -225,20 +225,24 @@ export class Deliverer {
     const filed = storeMessages(
       tx,
       this.#deps,
-      copies.map((copy, index) => this.#filingOf(copy, resolved[index]!)),
+      copies.map((copy, index) => this.#filingOf(copy, resolved[index]!, defaults.get(copy.account.n)!)),
     )
     const results = copies.map((copy, index) => [copy, storedResult(copy, resolved[index]!, filed[index]!)] as const)
     return new Map(results)
   }
 
-  #filingOf({ message, target, account, messageId }: MessageCopy, filing: DeliveryFolders): MessageFiling {
+  #filingOf(copy: MessageCopy, filing: DeliveryFolders, { inbox, archive }: ArrivalFolders): MessageFiling {
+    const { message, target, account, messageId } = copy
     const { receivedAt } = message
     const content = target.content ?? message.inspection
     const { folders, keywords } = filing
+    const isInInbox = folders.every(({ n }) => n === inbox.n)
     return {
       id: messageId,
       account: account.n,
       folders,
+      // A message that names the mailbox in To is shown, muted or not.
+      ...(isInInbox && !isAddressed(copy, content) ? { ifMuted: [archive] } : {}),
       ownAddresses: [target.email, target.rcptTo].map((address) => address.toLowerCase()),
       blob: content.hash,
       nameOf: this.#deps.names.of(account.mailboxId),
@@ -253,6 +257,12 @@ export class Deliverer {
       createdAt: this.#deps.clock.now(),
     }
   }
+}
+
+/** Whether the mailbox is in To, by its address or the one that the message was sent to. */
+function isAddressed({ target }: MessageCopy, { message }: InspectedContent): boolean {
+  const own = [target.email, target.reached, target.rcptTo].map((address) => address.toLowerCase())
+  return message.to.some(({ email }) => own.includes(email.toLowerCase()))
 }
 
 /** The message as one of its copies shows it. */
@@ -306,7 +316,7 @@ function emptyResult({ target, account }: MessageCopy): Omit<DeliveryResult, 'ou
 function storedResult(
   copy: MessageCopy,
   filing: DeliveryFolders,
-  { attachmentIds, joined }: FiledMessage,
+  { attachmentIds, joined, folders }: FiledMessage,
 ): DeliveryResult {
   return {
     ...emptyResult(copy),
@@ -315,7 +325,7 @@ function storedResult(
     messageId: copy.messageId,
     junk: isJunk(filing),
     scriptError: filing.error,
-    folderIds: filing.folders.map(({ id }) => id),
+    folderIds: folders.map(({ id }) => id),
     attachmentIds,
     threadId: joined.id,
     threadBy: joined.by,

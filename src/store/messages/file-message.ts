@@ -4,8 +4,9 @@ import type { Clock } from '../../base/clock.ts'
 import type { Tx } from '../../db/db.ts'
 import type { Part } from '../../mime/message.ts'
 import { type JoinedThread, joinThreads } from '../entries/join-threads.ts'
-import { ENTRY_FLAGS, entryFlags } from '../entries/keywords.ts'
+import { ENTRY_FLAGS, entryFlags, MUTED } from '../entries/keywords.ts'
 import { nextNumbers } from '../entries/numbers.ts'
+import { mutedThreads } from '../entries/thread-messages.ts'
 import type { Accounts } from '../rows/accounts.ts'
 import type { Change, ChangeLedger } from '../rows/changes.ts'
 import { type FolderKey, fileMessages, isListedIn, updateThreadOrder } from '../rows/folders.ts'
@@ -17,12 +18,15 @@ export interface MessageFiling extends Omit<NewMessage, 'n' | 'thread' | 'listed
   folders: readonly FolderKey[]
   /** The mailbox's own addresses, lower-case. */
   ownAddresses: readonly string[]
+  /** Folders instead of `folders` where it joins a muted thread; left out: it is filed as any other. */
+  ifMuted?: readonly FolderKey[]
   /** Number of the thread it joins regardless of its Message-IDs; undefined: the thread is looked up by them. */
   knownThread?: number
 }
 
 export interface FiledMessage {
   n: number
+  folders: readonly FolderKey[]
   attachmentIds: string[]
   joined: JoinedThread
   /** Its UIDs, in the order of the folders. */
@@ -72,22 +76,23 @@ export function storeMessages(
  */
 export function fileNewMessages(
   tx: Tx,
-  filings: readonly MessageFiling[],
+  requested: readonly MessageFiling[],
   modSeqs: ReadonlyMap<number, number>,
 ): FiledMessage[] {
-  const numbers = nextNumbers(tx, filings)
-  const isListed = filings.map(({ folders }) => folders.some(isListedIn))
+  const numbers = nextNumbers(tx, requested)
+  const isListed = requested.map(({ folders }) => folders.some(isListedIn))
   const threads = joinThreads(
     tx,
-    filings.map((filing, index) => {
+    requested.map((filing, index) => {
       const { account, parsed, receivedAt, ownAddresses, knownThread } = filing
       const [n, unread, listed] = [numbers[index]!, isUnread(filing), isListed[index]!]
       return { n, account, parsed, receivedAt, unread, listed, ownAddresses, knownThread }
     }),
   )
+  const filings = asMuted(tx, requested, threads)
   const attachmentIds = insertMessages(
     tx,
-    filings.map(({ folders, ownAddresses, knownThread, ...message }, index) => {
+    filings.map(({ folders, ownAddresses, knownThread, ifMuted, ...message }, index) => {
       const [n, thread, listed] = [numbers[index]!, threads[index]!.n, isListed[index]!]
       return { ...message, n, thread, listed }
     }),
@@ -96,8 +101,27 @@ export function fileNewMessages(
   return filings.map((filing, index) => {
     const [n, joined] = [numbers[index]!, threads[index]!]
     const own = uids.splice(0, filing.folders.length)
-    return { n, attachmentIds: attachmentIds[index]!, joined, uids: own, changes: changesOf(filing, n, joined) }
+    const changes = changesOf(filing, n, joined)
+    return { n, folders: filing.folders, attachmentIds: attachmentIds[index]!, joined, uids: own, changes }
   })
+}
+
+/** Messages that join a muted thread are muted too, and filed elsewhere; threads have been joined, none of the messages is inserted. */
+function asMuted(
+  tx: Tx,
+  filings: readonly MessageFiling[],
+  threads: readonly JoinedThread[],
+): readonly MessageFiling[] {
+  const joined = filings.flatMap(({ ifMuted }, index) =>
+    ifMuted === undefined || threads[index]!.created ? [] : [threads[index]!.n],
+  )
+  const muted = mutedThreads(tx, joined)
+  if (muted.size === 0) return filings
+  return filings.map((filing, index) =>
+    filing.ifMuted === undefined || !muted.has(threads[index]!.n)
+      ? filing
+      : { ...filing, folders: filing.ifMuted, keywords: [...filing.keywords, MUTED] },
+  )
 }
 
 /** @returns the UIDs of all messages in all their folders, in this order */

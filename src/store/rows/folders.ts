@@ -21,6 +21,9 @@ export interface FolderKey {
   role: FolderRole | null
 }
 
+/** Where new messages arrive, or are filed without being seen. */
+export type ArrivalFolders = Record<'inbox' | 'junk' | 'archive', FolderKey>
+
 export interface FolderRow {
   n: number
   id: string
@@ -111,15 +114,15 @@ export class Folders {
   }
 
   /** The folders in which new messages of several accounts arrive, by account. */
-  arrivalFolders(accounts: Iterable<number>, reader: Reader): Map<number, { inbox: FolderKey; junk: FolderKey }> {
+  arrivalFolders(accounts: Iterable<number>, reader: Reader): Map<number, ArrivalFolders> {
     const rows = reader.all<FolderKey & { account: number }>(
       `SELECT f.account, f.n, f.id, f.role FROM json_each(?) a CROSS JOIN folders f
-       WHERE f.account = a.value AND f.role IN ('inbox', 'junk')`,
+       WHERE f.account = a.value AND f.role IN ('inbox', 'junk', 'archive')`,
       [JSON.stringify([...accounts])],
     )
-    const found = new Map<number, { inbox?: FolderKey; junk?: FolderKey }>()
+    const found = new Map<number, Partial<ArrivalFolders>>()
     for (const { account, ...key } of rows) found.set(account, { ...found.get(account), [key.role!]: key })
-    return found as Map<number, { inbox: FolderKey; junk: FolderKey }>
+    return found as Map<number, ArrivalFolders>
   }
 
   /**

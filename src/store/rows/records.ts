@@ -139,6 +139,8 @@ export interface Thread {
   folderIds: string[]
   /** Distinct keywords of its messages, with those of the flags. */
   keywords: string[]
+  /** When it returns to its folder, ms; null when it does not wait. */
+  snoozedUntil: number | null
   participants: Address[]
   lastMessage: MessageSummary
 }

@@ -5,6 +5,7 @@ import type { Db, Reader } from '../../db/db.ts'
 import { pageOf } from '../../db/page.ts'
 import { placeholders } from '../../db/sql-text.ts'
 import type { Address } from '../../mime/message.ts'
+import { snoozesOf } from '../entries/snooze-rows.ts'
 import { messageIdsOf, messageKeysOf, type ThreadMessageKey, threadKeywords } from '../entries/thread-messages.ts'
 import { threadKey, threadNumbers, threadTotal } from '../entries/thread-rows.ts'
 import { countEntries } from '../lists/count.ts'
@@ -178,14 +179,17 @@ function presentThreads(reader: Reader, rows: readonly ThreadRow[]): Map<number,
     rows.map((row) => ({ n: row.n, listed: row.listed === 1 })),
   )
   const keywords = threadKeywords(reader, rows)
+  const snoozes = snoozesOf(reader, [...ids.keys()])
   const threads = new Map<number, Thread>()
   for (const row of rows) {
     const lastMessage = lastMessages.get(row.last_message)
-    if (lastMessage)
-      threads.set(
-        row.n,
-        presentThread(row, lastMessage, { folders: folders.get(row.n) ?? [], keywords: keywords.get(row.n) ?? [] }),
-      )
+    if (lastMessage === undefined) continue
+    const folderIds = folders.get(row.n) ?? []
+    const snooze = snoozes.get(row.n)
+    // A thread that was moved elsewhere waits no more.
+    const snoozedUntil = snooze !== undefined && folderIds.includes(snooze.heldIn) ? snooze.until : null
+    const details = { folderIds, keywords: keywords.get(row.n) ?? [], snoozedUntil }
+    threads.set(row.n, presentThread(row, lastMessage, details))
   }
   return threads
 }
@@ -193,7 +197,7 @@ function presentThreads(reader: Reader, rows: readonly ThreadRow[]): Map<number,
 function presentThread(
   row: ThreadRow,
   lastMessage: Thread['lastMessage'],
-  { folders, keywords }: { folders: string[]; keywords: string[] },
+  details: Pick<Thread, 'folderIds' | 'keywords' | 'snoozedUntil'>,
 ): Thread {
   return {
     id: row.id,
@@ -201,8 +205,7 @@ function presentThread(
     messageCount: row.message_count,
     unreadCount: row.unread_count,
     hasAttachments: row.has_attachments === 1,
-    folderIds: folders,
-    keywords,
+    ...details,
     participants: JSON.parse(row.participants) as Address[],
     lastMessage,
   }

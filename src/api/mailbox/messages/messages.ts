@@ -21,6 +21,7 @@ import { manyMessages } from './message-many.ts'
 import { parseMessages } from './message-parsing.ts'
 import { messageWaits } from './message-wait.ts'
 import { listSearchSnippets } from './search-snippets.ts'
+import { unsubscribe } from './unsubscribe.ts'
 
 const listMessages = route({
   method: 'GET',
@@ -104,4 +105,5 @@ export const messages = [
   readMessage,
   ...messageEdits,
   classifyMessage,
+  unsubscribe,
 ]

@@ -12,6 +12,7 @@ import { writeQueryState } from '../../rules/query-state.ts'
 import { MAILBOX_PAGE } from '../../schemas/limits.ts'
 import { record } from '../../schemas/record.ts'
 import { presentThread, presentThreadDetail, ThreadDetail, ThreadJson } from '../../schemas/thread.ts'
+import { snoozes } from './snooze.ts'
 import { threadEdits } from './thread-edit.ts'
 import { presentThreads } from './threads-page.ts'
 
@@ -117,4 +118,4 @@ const batchGetThreads = route({
   },
 })
 
-export const threads = [listThreads, batchGetThreads, readThread, ...threadEdits]
+export const threads = [listThreads, batchGetThreads, readThread, ...threadEdits, ...snoozes]
