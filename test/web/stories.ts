@@ -10,6 +10,7 @@ import { heldStories } from './stories/held.ts'
 import { interruptionStories } from './stories/interruptions.ts'
 import { languageStories } from './stories/languages.ts'
 import { listStories } from './stories/lists.ts'
+import { mailOrderStories } from './stories/mail-order.ts'
 import { mailReadingStories } from './stories/mail-reading.ts'
 import { mailWritingStories } from './stories/mail-writing.ts'
 import { measureStories } from './stories/measures.ts'
@@ -46,6 +47,7 @@ const ALL: readonly Story[] = [
   ...scriptFreeStories,
   ...mailReadingStories,
   ...mailWritingStories,
+  ...mailOrderStories,
 ]
 
 /** By default those that the first days with the product need, and some of the others: the rest takes five minutes of two processors. */

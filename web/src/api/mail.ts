@@ -117,6 +117,19 @@ export const changeThreads = (api: Api, ids: string[], change: ThreadChange, key
     }),
   )
 
+/** Sets a thread aside. @param until RFC 3339 @param folderId of the folder that it leaves; undefined: the server chooses it @throws ApiError */
+export const snoozeThread = (api: Api, id: string, until: string, folderId: string | undefined) =>
+  take(
+    api.PUT('/mailbox/threads/{thread_id}/snooze', {
+      params: { path: { thread_id: id } },
+      body: { until, ...(folderId === undefined ? {} : { in_folder_id: folderId }) },
+    }),
+  )
+
+/** Returns a snoozed thread at once. @throws ApiError 404 when it does not wait */
+export const endSnooze = (api: Api, id: string) =>
+  take(api.DELETE('/mailbox/threads/{thread_id}/snooze', { params: { path: { thread_id: id } } }))
+
 /** @throws ApiError 404 when it was undone before, or a day has passed */
 export const undoChange = (api: Api, id: string) =>
   take(
@@ -137,6 +150,24 @@ export const readContacts = async (api: Api): Promise<Contact[]> =>
 /** The keywords that people gave to messages. */
 export const readLabels = async (api: Api): Promise<string[]> =>
   (await takeList<{ keyword: string }>(api.GET('/mailbox/labels'))).items.map(({ keyword }) => keyword)
+
+/** Bytes of a source that are shown. */
+const SOURCE_MAX = 256 * 1024
+
+/** The beginning of a message as it is stored, trace fields included. @throws ApiError */
+export async function readSource(api: Api, id: string): Promise<string> {
+  const { data, error, response } = await api.GET('/mailbox/messages/{message_id}/raw', {
+    params: { path: { message_id: id } },
+    headers: { accept: 'message/rfc822', range: `bytes=0-${SOURCE_MAX - 1}` },
+    parseAs: 'text',
+  })
+  if (data === undefined) throw errorOf(response.status, error)
+  return data as unknown as string
+}
+
+/** Leaves the mailing list of a message by one click. @throws ApiError */
+export const unsubscribe = (api: Api, id: string) =>
+  take(api.POST('/mailbox/messages/{message_id}/unsubscribe', { params: { path: { message_id: id } } }))
 
 /** The text of a file, as far as it has one. */
 export async function readAttachmentText(api: Api, id: string): Promise<string> {

@@ -6,6 +6,7 @@ export const ICONS = [
   'arrow-right',
   'at-sign',
   'ban',
+  'bell-off',
   'bold',
   'bot',
   'braces',

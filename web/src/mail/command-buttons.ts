@@ -16,11 +16,14 @@ interface CommandButton {
 export function commandButton(command: Command, threads: readonly Thread[], folder: Folder | null): CommandButton {
   const isUnread = threads.some(({ unread_count: unread }) => unread > 0)
   const areFlagged = threads.length > 0 && threads.every(isFlagged)
+  const areMuted = threads.length > 0 && threads.every(({ is_muted: isMuted }) => isMuted)
   const buttons: Record<Command, CommandButton> = {
     archive: { icon: 'archive', label: words.archive, key: 'e' },
     trash: { icon: 'trash-2', label: words.trash, key: '#' },
     junk: { icon: 'octagon-alert', label: words.junk, key: '!' },
     notJunk: { icon: 'inbox', label: folder?.role === 'junk' ? words.notJunk : words.toInbox, key: '!' },
+    snooze: { icon: 'clock', label: words.snooze.title, key: 'b' },
+    mute: { icon: 'bell-off', label: areMuted ? words.unmute : words.mute, key: 'm' },
     flag: { icon: 'flag', label: areFlagged ? words.unflag : words.flag, key: 's' },
     read: {
       icon: isUnread ? 'mail-open' : 'mail',

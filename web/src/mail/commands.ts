@@ -1,16 +1,22 @@
 // What a person does with conversations: named once, for buttons, keys and the palette.
 
 import { toApiError } from '../api/errors.ts'
+import { endSnooze, snoozeThread } from '../api/mail.ts'
 import type { Folder, Thread } from '../api/types.ts'
+import { dayAndTime } from '../base/dates.ts'
 import { say } from '../parts/toast.tsx'
-import type { ThreadAction } from '../sync/actions.ts'
+import type { ActionOutcome, ThreadAction } from '../sync/actions.ts'
 import { mail as words } from '../words/en/mail.ts'
-import { clearSelection, cursor, folderName, type Mail, selection } from './mail-context.ts'
+import { clearSelection, cursor, folderName, isSnoozed, type Mail, selection } from './mail-context.ts'
 import { listOf } from './places.ts'
+import { snoozing } from './snoozing.ts'
 import { noteDone } from './undo.ts'
 import { isWide } from './widths.ts'
 
-export type Command = 'archive' | 'trash' | 'junk' | 'notJunk' | 'flag' | 'read'
+export type Command = 'archive' | 'trash' | 'junk' | 'notJunk' | 'snooze' | 'flag' | 'read' | 'mute'
+
+/** Commands without a button of their own in bars. */
+export const isInMenu = (command: Command) => command === 'mute'
 
 /** The conversations that an action is for: those that are ticked, else the open one, else where the keys are. */
 export function targetsOf({ place }: Mail): string[] {
@@ -35,7 +41,9 @@ export function commandsFor({ data, folder }: Mail): Command[] {
     sent: ['trash'],
     drafts: ['trash'],
   }
-  return [...(moves[role ?? ''] ?? ['archive', 'trash', 'junk']), 'flag', 'read']
+  const isAside = role !== null && role !== 'inbox' && role !== 'archive'
+  const rest: Command[] = isAside ? ['flag', 'read'] : ['snooze', 'flag', 'read', 'mute']
+  return [...(moves[role ?? ''] ?? ['archive', 'trash', 'junk']), ...rest]
 }
 
 /** Runs a command. @param ids of other conversations than those that are ticked or open */
@@ -54,9 +62,62 @@ export function run(mail: Mail, command: Command, ids = targetsOf(mail)): void {
     setFlags(mail, threads, { seen: isSeen }, isSeen ? words.did.read : words.did.unread)
     return
   }
+  if (command === 'snooze') {
+    snoozing.value = ids
+    return
+  }
+  if (command === 'mute') {
+    mute(mail, threads)
+    return
+  }
   const target = { archive: 'archive', trash: 'trash', junk: 'junk', notJunk: 'inbox' } as const
   const to = withRole(target[command])
   if (to !== undefined) move(mail, threads, to, words.did[command])
+}
+
+const MUTED = '$muted'
+
+/** Answers to muted conversations go to the Archive, and so do these; or they come to the Inbox again. */
+function mute(mail: Mail, threads: readonly Thread[]): void {
+  const isOn = !threads.every(({ is_muted: isMuted }) => isMuted)
+  const archive = (mail.data.folders.peek() ?? []).find(({ role }) => role === 'archive')
+  const inbox = mail.folder?.role === 'inbox' ? mail.folder : null
+  const ids = threads.map(({ id }) => id)
+  const moves = isOn && inbox !== null && archive !== undefined
+  if (moves) leave(mail, ids)
+  else clearSelection()
+  perform(mail, isOn ? words.did.mute(ids.length) : words.did.unmute(ids.length), {
+    ids,
+    change: moves
+      ? { add_keywords: [MUTED], in_folder_id: inbox.id, set_folder_ids: [archive.id] }
+      : isOn
+        ? { add_keywords: [MUTED] }
+        : { remove_keywords: [MUTED] },
+    apply: (thread) => ({ ...thread, is_muted: isOn }),
+    leaves: ({ filter }) => moves && filter.folder_id === inbox.id,
+  })
+}
+
+/** Sets conversations aside until a time, or returns them at once. @param until RFC 3339; null: now */
+export function snooze(mail: Mail, ids: readonly string[], until: string | null): void {
+  const isWaiting = mail.folder !== null && isSnoozed(mail.folder)
+  const from = mail.folder === null || isWaiting ? undefined : mail.folder.id
+  const sentence = until === null ? words.did.unsnooze(ids.length) : words.did.snooze(ids.length, dayAndTime(until))
+  const leaving = until === null ? isWaiting : from !== undefined
+  if (leaving) leave(mail, ids)
+  else clearSelection()
+  const acting = perform(mail, sentence, {
+    ids,
+    change: async (api, id) => {
+      if (until !== null) return (await snoozeThread(api, id, until, from)).undo_id
+      await endSnooze(api, id)
+      return null
+    },
+    apply: (thread) => ({ ...thread, snoozed_until: until }),
+    leaves: ({ filter }) => leaving && filter.folder_id === mail.folder?.id,
+  })
+  // The folder is made with the first one.
+  void acting.then(() => mail.data.readFolders()).catch(() => null)
 }
 
 /** Moves conversations out of the folder of the list, or all of their messages where the list is a search. */
@@ -154,7 +215,7 @@ function nextKept(list: NonNullable<Mail['list']>, at: number, gone: ReadonlySet
   return null
 }
 
-function perform({ data }: Mail, sentence: string | null, action: ThreadAction): void {
+function perform({ data }: Mail, sentence: string | null, action: ThreadAction): Promise<ActionOutcome> {
   const acting = data.act(action)
   if (sentence !== null) say(sentence, { label: words.undo, run: noteDone(data, acting) })
   acting.then(
@@ -166,4 +227,5 @@ function perform({ data }: Mail, sentence: string | null, action: ThreadAction):
       say(message === '' ? words.refusedUnknown : words.refused(message))
     },
   )
+  return acting
 }

@@ -34,6 +34,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'Shift+!': 'junk',
   '!': 'junk',
   s: 'flag',
+  b: 'snooze',
+  m: 'mute',
   'Shift+I': 'read',
   'Shift+U': 'read',
 }
@@ -147,6 +149,8 @@ const LISTED = [
   ['trash', ['#']],
   ['junk', ['!']],
   ['flag', ['s']],
+  ['snooze', ['b']],
+  ['mute', ['m']],
   ['read', ['Shift+I', 'Shift+U']],
   ['undo', ['z']],
   ['search', ['/']],

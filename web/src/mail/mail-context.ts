@@ -61,14 +61,26 @@ export function folderOf(folders: readonly Folder[], name: string): Folder | nul
 
 export const nameInAddress = ({ role, path }: Folder) => role ?? path
 
+/** The folder in which snoozed conversations wait; the server made it. */
+export const isSnoozed = ({ role, path }: Folder) => role === null && path === 'Snoozed'
+
 /** Folders of the server have their names in the language of the pages. */
-export const folderName = ({ role, name }: Folder) => (role === null ? name : words.roles[role])
+export function folderName(folder: Folder): string {
+  if (isSnoozed(folder)) return words.snoozed
+  return folder.role === null ? folder.name : words.roles[folder.role]
+}
 
 /** The folder, or the search. */
 export function placeName(place: Place, folder: Folder | null): string {
   if (isSearch(place)) return words.results
   return folder === null ? words.noFolder : folderName(folder)
 }
+
+/** A last word of two letters or more that is no field, phrase or negation. */
+const LAST_WORD = /(?:^|\s)(?!OR$)[\p{L}\p{N}]{2,}$/u
+
+/** The query of what is typed: its last word may be the beginning of one. */
+const asTyped = (q: string) => (LAST_WORD.test(q) && (q.split('"').length & 1) === 1 ? `${q}*` : q)
 
 /** What the list of a place has; null when the folder is not there. */
 export function filterOf(place: Place, folder: Folder | null): ThreadFilter | null {
@@ -77,7 +89,10 @@ export function filterOf(place: Place, folder: Folder | null): ThreadFilter | nu
     ...(place.shown === 'files' ? { has_attachment: true } : {}),
   }
   const flagged = place.shown === 'flagged' ? 'is:flagged' : ''
-  if (isSearch(place)) return { ...narrowed, q: flagged === '' ? place.q : `(${place.q}) ${flagged}` }
+  if (isSearch(place)) {
+    const q = asTyped(place.q)
+    return { ...narrowed, q: flagged === '' ? q : `(${q}) ${flagged}` }
+  }
   if (folder === null) return null
   return { ...narrowed, folder_id: folder.id, ...(flagged === '' ? {} : { q: flagged }) }
 }

@@ -35,6 +35,7 @@ import {
 import { hrefOf, isSearch, type Place, placeOf } from './places.ts'
 import { Reader } from './reader/reader.tsx'
 import { Sidebar } from './side/sidebar.tsx'
+import { snoozing } from './snoozing.ts'
 
 export function MailApp() {
   const { url, route } = useLocation()
@@ -141,6 +142,7 @@ function Panes() {
       <Toasts />
       <MailKeys />
       <NewLabel />
+      <SnoozeLayer />
     </div>
   )
 }
@@ -152,6 +154,16 @@ function WritingLayer() {
   return writings.value.length === 0 ? null : (
     <ErrorBoundary>
       <Composers />
+    </ErrorBoundary>
+  )
+}
+
+const SnoozeDialog = lazyPage(() => import('./snooze-dialog.tsx').then((module) => module.SnoozeDialog))
+
+function SnoozeLayer() {
+  return snoozing.value === null ? null : (
+    <ErrorBoundary>
+      <SnoozeDialog />
     </ErrorBoundary>
   )
 }

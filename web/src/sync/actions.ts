@@ -15,12 +15,16 @@ const LONGEST_RETRY_MS = 60_000
 /** One thing that a person does to threads. */
 export interface ThreadAction {
   ids: readonly string[]
-  change: ThreadChange
+  /** What the server does to many threads at once; or a request for each thread. */
+  change: ThreadChange | ThreadRequest
   /** How a thread looks after it. */
   apply(thread: Thread): Thread
   /** Whether threads are not in a list after it. */
   leaves(list: ThreadList): boolean
 }
+
+/** A request for one thread, which may be repeated. @returns the id that undoes it; null when nothing can be undone @throws ApiError */
+export type ThreadRequest = (api: Api, id: string) => Promise<string | null>
 
 /** What actions change: the mailbox in the browser. */
 export interface ActionTarget {
@@ -66,9 +70,10 @@ async function sendAll(api: Api, { ids, change }: ThreadAction): Promise<ActionO
   const undoIds: string[] = []
   let updated = 0
   let refusal: unknown = null
-  for (let at = 0; at < ids.length && refusal === null; at += BATCH) {
+  const size = typeof change === 'function' ? 1 : BATCH
+  for (let at = 0; at < ids.length && refusal === null; at += size) {
     try {
-      const changed = await send(api, ids.slice(at, at + BATCH), change)
+      const changed = await send(api, ids.slice(at, at + size), change)
       updated += changed.updated.length
       if (changed.undo_id !== null) undoIds.push(changed.undo_id)
       if (updated === 0) refusal = new Error(changed.not_updated[0]?.message ?? '')
@@ -80,12 +85,15 @@ async function sendAll(api: Api, { ids, change }: ThreadAction): Promise<ActionO
   return { undoIds, refused: ids.length - updated }
 }
 
+type Sent = Pick<ThreadsChanged, 'not_updated' | 'undo_id'> & { updated: readonly string[] }
+
 /** Sends until the server answers: the key lets it happen once. */
-async function send(api: Api, ids: readonly string[], change: ThreadChange): Promise<ThreadsChanged> {
+async function send(api: Api, ids: readonly string[], change: ThreadAction['change']): Promise<Sent> {
   const key = crypto.randomUUID()
   for (let pause = FIRST_RETRY_MS; ; pause = Math.min(LONGEST_RETRY_MS, pause * 2)) {
     try {
-      return await changeThreads(api, [...ids], change, key)
+      if (typeof change !== 'function') return await changeThreads(api, [...ids], change, key)
+      return { updated: ids, not_updated: [], undo_id: await change(api, ids[0]!) }
     } catch (error) {
       if (!isUnanswered(toApiError(error))) throw error
       await new Promise((resolve) => setTimeout(resolve, pause))

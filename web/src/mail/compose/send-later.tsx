@@ -1,11 +1,11 @@
 // When a message is sent: at once, on a morning that people mean, or at a time of one's choice.
 
 import { useState } from 'preact/hooks'
-import { dayAndTime, startOfDayBefore, timeOf } from '../../base/dates.ts'
+import { dayAndTime, startOfDayBefore } from '../../base/dates.ts'
 import { Dialog, FormFoot } from '../../parts/dialog.tsx'
-import { TextField } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
+import { TimeFields, useChosenTime } from '../../parts/time-fields.tsx'
 import { compose as words } from '../../words/en/compose.ts'
 
 const HOUR_MS = 3_600_000
@@ -44,19 +44,15 @@ export function SendLater({ onTime }: { onTime: (at: string) => void }) {
 }
 
 function AskTime({ close, onTime }: { close: () => void; onTime: (at: string) => void }) {
-  const [day, setDay] = useState('')
-  const [clock, setClock] = useState('08:00')
-  const time = timeOf(day, clock)
-  const isFuture = time > Date.now()
+  const chosen = useChosenTime()
   return (
     <Dialog
       title={words.later.title}
       onClose={close}
-      onSubmit={() => isFuture && onTime(iso(time))}
-      foot={<FormFoot verb={words.later.send} action={{ isBusy: false }} isOff={!isFuture} onClose={close} />}
+      onSubmit={() => chosen.at !== null && onTime(chosen.at)}
+      foot={<FormFoot verb={words.later.send} action={{ isBusy: false }} isOff={chosen.at === null} onClose={close} />}
     >
-      <TextField label={words.later.day} type="date" value={day} onValue={setDay} hasFocus />
-      <TextField label={words.later.time} hint={words.later.hint} type="time" value={clock} onValue={setClock} />
+      <TimeFields chosen={chosen} hint={words.later.hint} hasFocus />
     </Dialog>
   )
 }

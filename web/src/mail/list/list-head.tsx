@@ -6,7 +6,7 @@ import { Form } from '../../parts/form.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { mail as words } from '../../words/en/mail.ts'
 import { commandButton } from '../command-buttons.ts'
-import { commandsFor, run } from '../commands.ts'
+import { commandsFor, isInMenu, run } from '../commands.ts'
 import { LabelMenu } from '../labels.tsx'
 import { clearSelection, placeName, selection, useMail } from '../mail-context.ts'
 import { listOf, SHOWN, searchOf } from '../places.ts'
@@ -125,10 +125,12 @@ function SelectionBar() {
           : words.selected(ids.length)}
       </span>
       <span class="row end">
-        {commandsFor(mail).map((command) => {
-          const { icon, label } = commandButton(command, threads, mail.folder)
-          return <IconButton key={command} icon={icon} label={label} onPress={() => run(mail, command, ids)} />
-        })}
+        {commandsFor(mail)
+          .filter((command) => !isInMenu(command))
+          .map((command) => {
+            const { icon, label } = commandButton(command, threads, mail.folder)
+            return <IconButton key={command} icon={icon} label={label} onPress={() => run(mail, command, ids)} />
+          })}
         {mail.data.mayChange && <LabelMenu ids={ids} threads={threads} />}
       </span>
     </div>

@@ -15,7 +15,7 @@ interface RowActionsProps {
 }
 
 /** What is offered on a row; the rest is in the reader. */
-const ON_ROWS: readonly Command[] = ['archive', 'notJunk', 'trash', 'read']
+const ON_ROWS: readonly Command[] = ['archive', 'notJunk', 'trash', 'snooze', 'read']
 
 export function RowActions({ index, threadId, top }: RowActionsProps) {
   const mail = useMail()

@@ -1,6 +1,7 @@
 // One conversation in the list.
 
 import type { EmailAddress, Folder, Thread } from '../../api/types.ts'
+import { moment } from '../../base/dates.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Person, Time } from '../../parts/marks.tsx'
 import { mail as words } from '../../words/en/mail.ts'
@@ -93,7 +94,13 @@ function RowText({ thread, names }: { thread: Thread; names: string }) {
           </span>
         )}
         <span class="thread-time end">
-          <Time at={last.received_at} />
+          {thread.snoozed_until === null ? (
+            <Time at={last.received_at} />
+          ) : (
+            <span class="snoozed-until">
+              <Icon name="clock" size="small" /> {words.snoozedUntil(moment(thread.snoozed_until))}
+            </span>
+          )}
         </span>
       </span>
       <span class="thread-middle">
@@ -104,6 +111,12 @@ function RowText({ thread, names }: { thread: Thread; names: string }) {
             <span class="flag-set">
               <span class="hidden-word">{words.rowFlagged}</span>
               <Icon name="flag" tone="warn" />
+            </span>
+          )}
+          {thread.is_muted && (
+            <span>
+              <span class="hidden-word">{words.rowMuted}</span>
+              <Icon name="bell-off" tone="soft" />
             </span>
           )}
           {thread.has_attachments && (

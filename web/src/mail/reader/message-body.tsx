@@ -15,6 +15,7 @@ import { openComposer } from '../compose/state.ts'
 import { useMail } from '../mail-context.ts'
 import { useIsDark } from '../widths.ts'
 import { LinkQuestion } from './link-question.tsx'
+import { ListLine } from './list-line.tsx'
 import { PicturesLine } from './pictures-line.tsx'
 import { SenderLines } from './sender-lines.tsx'
 
@@ -37,6 +38,7 @@ function ReceivedBody({ message }: { message: Message }) {
   return (
     <>
       <SenderLines message={message} view={view} />
+      <ListLine message={message} view={view} />
       {view.kind === 'html' ? <HtmlBody message={message} view={view} /> : <TextBody message={message} />}
     </>
   )

@@ -15,6 +15,7 @@ import { useMail } from '../mail-context.ts'
 import { Attachments } from './attachments.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { MessageBody } from './message-body.tsx'
+import { SourceDialog } from './source-dialog.tsx'
 
 /** Names in the line below the writer; the rest is counted. */
 const MOST_NAMES = 4
@@ -154,7 +155,9 @@ const addresses = (people: readonly EmailAddress[]) =>
 
 function MessageMenu({ message }: { message: Message }) {
   const { data } = useMail()
+  const [isSourceShown, setSourceShown] = useState(false)
   const items: MenuItem[] = [
+    { label: words.showSource, icon: 'braces', onPress: () => setSourceShown(true) },
     {
       label: words.original,
       icon: 'download',
@@ -162,8 +165,11 @@ function MessageMenu({ message }: { message: Message }) {
     },
   ]
   return (
-    <Menu class="icon-button" label={words.messageMenu} items={items}>
-      <Icon name="ellipsis" />
-    </Menu>
+    <>
+      <Menu class="icon-button" label={words.messageMenu} items={items}>
+        <Icon name="ellipsis" />
+      </Menu>
+      {isSourceShown && <SourceDialog messageId={message.id} close={() => setSourceShown(false)} />}
+    </>
   )
 }

@@ -6,7 +6,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { mail as words } from '../../words/en/mail.ts'
 import { commandButton } from '../command-buttons.ts'
-import { commandsFor, moveTo, run } from '../commands.ts'
+import { commandsFor, isInMenu, moveTo, run } from '../commands.ts'
 import { LabelMenu } from '../labels.tsx'
 import { cursor, folderName, placeName, useMail } from '../mail-context.ts'
 import { hrefOf, listOf } from '../places.ts'
@@ -29,15 +29,37 @@ export function ReaderBar({ threadId, thread }: ReaderBarProps) {
       </a>
       <div class="reader-actions" role="toolbar" aria-label={words.actions}>
         {thread !== undefined &&
-          commandsFor(mail).map((command) => {
-            const { icon, label } = commandButton(command, [thread], folder)
-            return <IconButton key={command} icon={icon} label={label} onPress={() => run(mail, command, [threadId])} />
-          })}
+          commandsFor(mail)
+            .filter((command) => !isInMenu(command))
+            .map((command) => {
+              const { icon, label } = commandButton(command, [thread], folder)
+              return (
+                <IconButton key={command} icon={icon} label={label} onPress={() => run(mail, command, [threadId])} />
+              )
+            })}
         {thread !== undefined && mail.data.mayChange && <MoveMenu threadId={threadId} />}
         {thread !== undefined && mail.data.mayChange && <LabelMenu ids={[threadId]} threads={[thread]} />}
+        {thread !== undefined && <MoreMenu thread={thread} />}
       </div>
       <Neighbors threadId={threadId} />
     </div>
+  )
+}
+
+/** What is done seldom. */
+function MoreMenu({ thread }: { thread: Thread }) {
+  const mail = useMail()
+  const items = commandsFor(mail)
+    .filter(isInMenu)
+    .map((command) => {
+      const { icon, label, key } = commandButton(command, [thread], mail.folder)
+      return { icon, label, note: key, onPress: () => run(mail, command, [thread.id]) }
+    })
+  if (items.length === 0) return null
+  return (
+    <Menu class="icon-button" label={words.threadMenu} items={items}>
+      <Icon name="ellipsis" />
+    </Menu>
   )
 }
 

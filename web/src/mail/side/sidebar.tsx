@@ -13,7 +13,7 @@ import { compose } from '../../words/en/compose.ts'
 import { mail as words } from '../../words/en/mail.ts'
 import { openComposer } from '../compose/state.ts'
 import { LabelDot, labelName } from '../labels.tsx'
-import { folderName, nameInAddress, useMail } from '../mail-context.ts'
+import { folderName, isSnoozed, nameInAddress, useMail } from '../mail-context.ts'
 import { hrefOf, searchOf } from '../places.ts'
 import { AccountMenu } from './account-menu.tsx'
 
@@ -29,13 +29,16 @@ const ICONS: Readonly<Record<(typeof ROLES)[number], IconName>> = {
 
 /** Those with a role in the order that people know, then the own ones by their path. */
 function inOrder(folders: readonly Folder[]): Folder[] {
-  const place = ({ role }: Folder) => (role === null ? ROLES.length : ROLES.indexOf(role))
+  const place = (folder: Folder) =>
+    isSnoozed(folder) ? 0.5 : folder.role === null ? ROLES.length : ROLES.indexOf(folder.role)
   return [...folders].sort((a, b) => place(a) - place(b) || a.path.localeCompare(b.path))
 }
 
 /** What a number beside a folder counts: drafts that wait, and unread conversations elsewhere but in Junk, Trash and Sent. */
-function countOf({ role, total_threads: total, unread_threads: unread }: Folder): number {
+function countOf(folder: Folder): number {
+  const { role, total_threads: total, unread_threads: unread } = folder
   if (role === 'drafts') return total
+  if (isSnoozed(folder)) return 0
   return role === 'trash' || role === 'junk' || role === 'sent' ? 0 : unread
 }
 
@@ -133,7 +136,7 @@ function FolderLink({ folder, isOpen }: { folder: Folder; isOpen: boolean }) {
         aria-current={isOpen ? 'page' : undefined}
         style={{ paddingInlineStart: `${12 + depth * 16}px` }}
       >
-        <Icon name={folder.role === null ? 'folder' : ICONS[folder.role]} />
+        <Icon name={isSnoozed(folder) ? 'clock' : folder.role === null ? 'folder' : ICONS[folder.role]} />
         <span class="word cut">{name}</span>
         {number > 0 && (
           <span class="end">

@@ -44,8 +44,6 @@ export const compose = {
     today: 'In two hours',
     tomorrow: 'Tomorrow morning',
     other: 'At another time…',
-    day: 'Day',
-    time: 'Time',
     hint: 'At most 30 days ahead.',
     send: 'Send then',
     scheduled: (time: string) => `Will be sent: ${time}`,
