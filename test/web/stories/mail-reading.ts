@@ -177,6 +177,13 @@ export const mailReadingStories: readonly Story[] = [
       await tab.checkLooks('search results')
       await page.keyboard.press('Escape')
       await page.getByText('24 conversations').waitFor()
+      // The beginning of a word of the text: the match is marked in the row.
+      await page.keyboard.press('/')
+      await page.keyboard.type('harbourmas')
+      await page.locator('.thread-preview mark', { hasText: 'Harbourmaster' }).first().waitFor()
+      await page.getByText('3 conversations').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByText('24 conversations').waitFor()
       await page.getByRole('button', { name: 'Unread' }).click()
       await page.getByText('3 conversations').waitFor()
       await page.getByRole('button', { name: 'Files' }).click()

@@ -151,6 +151,34 @@ export const readContacts = async (api: Api): Promise<Contact[]> =>
 export const readLabels = async (api: Api): Promise<string[]> =>
   (await takeList<{ keyword: string }>(api.GET('/mailbox/labels'))).items.map(({ keyword }) => keyword)
 
+/** A piece of a text around the match of a search. */
+export type Snippet = readonly { text: string; isMatch: boolean }[]
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+
+/** The server marks matches in escaped text: `<mark>` is the only element. */
+function snippetOf(html: string): Snippet {
+  const plain = (text: string) => text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!)
+  return html
+    .split(/<\/?mark>/)
+    .map((text, index) => ({ text: plain(text), isMatch: index % 2 === 1 }))
+    .filter(({ text }) => text !== '')
+}
+
+/** By message; those whose text does not match are left out. @throws ApiError */
+export async function readSnippets(
+  api: Api,
+  q: string,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, Snippet>> {
+  const query = { q, ids: [...ids] }
+  const snippets = await take(api.GET('/mailbox/messages/search-snippets', { params: { query }, signal }))
+  return new Map(
+    snippets.flatMap(({ message_id: id, preview }) => (preview === null ? [] : [[id, snippetOf(preview)]])),
+  )
+}
+
 /** Bytes of a source that are shown. */
 const SOURCE_MAX = 256 * 1024
 

@@ -17,6 +17,7 @@ import type { TypedAddress } from '../base/address-list.ts'
 import { type ActionOutcome, type ActionTarget, runAction, type ThreadAction } from './actions.ts'
 import { Conversations } from './conversations.ts'
 import { type Patch, ThreadRecords } from './records.ts'
+import { Snippets } from './snippets.ts'
 import { ThreadList } from './thread-list.ts'
 import { MessageViews } from './views.ts'
 
@@ -35,6 +36,7 @@ export class MailboxData implements ActionTarget {
   readonly threads = new ThreadRecords()
   readonly conversations: Conversations
   readonly views: MessageViews
+  readonly snippets: Snippets
   readonly #lists = new Map<string, ThreadList>()
   /** State of the threads that is known; null before the first list. */
   #state: string | null = null
@@ -46,6 +48,7 @@ export class MailboxData implements ActionTarget {
     this.api = apiAs(mailbox.id)
     this.conversations = new Conversations(this.api)
     this.views = new MessageViews(this.api)
+    this.snippets = new Snippets(this.api)
   }
 
   get mayChange(): boolean {

@@ -8,6 +8,7 @@ import { mail as words } from '../../words/en/mail.ts'
 import { isFlagged } from '../commands.ts'
 import { Labels } from '../labels.tsx'
 import { cursor, selection, toggleSelected, useMail } from '../mail-context.ts'
+import { isSearch } from '../places.ts'
 import { selectTo } from '../selection.ts'
 
 /** Names of a row beyond these are counted. */
@@ -30,7 +31,9 @@ const shortName = ({ name, email }: EmailAddress) => (name === '' ? email.replac
 function namesOf(thread: Thread, own: string, folder: Folder | null): string {
   const last = thread.last_message
   const isOwnFolder = folder?.role === 'sent' || folder?.role === 'drafts'
-  const others = isOwnFolder ? last.to : [last.from, ...thread.participants]
+  // Participants are recipients too: of a single message the writer alone is named.
+  const writers = thread.message_count === 1 ? [last.from] : [last.from, ...thread.participants]
+  const others = isOwnFolder ? last.to : writers
   const seen = new Set<string>()
   const people = others.filter(({ email }) => !seen.has(email) && seen.add(email))
   const wanted = people.length > 1 ? people.filter(({ email }) => email !== own) : people
@@ -127,10 +130,21 @@ function RowText({ thread, names }: { thread: Thread; names: string }) {
           )}
         </span>
       </span>
-      <span class="thread-preview cut">{last.preview}</span>
+      <span class="thread-preview cut">
+        <Preview messageId={last.id} preview={last.preview} />
+      </span>
       {thread.message_count > 1 && <span class="hidden-word">{words.rowMessages(thread.message_count)}</span>}
     </>
   )
+}
+
+/** The text around the match of a search; else how the message begins. */
+function Preview({ messageId, preview }: { messageId: string; preview: string }) {
+  const { data, list, place } = useMail()
+  const q = list?.filter.q
+  const snippet = q === undefined || !isSearch(place) ? null : data.snippets.of(q, messageId).value
+  if (snippet === null) return <>{preview}</>
+  return <>{snippet.map(({ text, isMatch }, index) => (isMatch ? <mark key={index}>{text}</mark> : text))}</>
 }
 
 /** A place whose conversation is on its way. */
