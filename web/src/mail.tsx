@@ -5,7 +5,7 @@ import { Proof } from './frame/proof.tsx'
 import { SessionEnded } from './frame/session-ended.tsx'
 import { MailApp } from './mail/mail.tsx'
 import { startShell } from './start.tsx'
-import { loadLanguage } from './words/language.ts'
+import { loadMailLanguage } from './words/mail-language.ts'
 
 function App() {
   return (
@@ -17,4 +17,4 @@ function App() {
   )
 }
 
-startShell({ App, loadLanguage })
+startShell({ App, loadLanguage: loadMailLanguage })

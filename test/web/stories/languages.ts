@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import * as english from '../../../web/src/words/en/all.ts'
+import * as ofMail from '../../../web/src/words/en/of-mail.ts'
+import { fillInbox, makeMailWorld } from '../mail-world.ts'
 import type { Story } from '../story.ts'
 import type { WebAppliance } from '../web-appliance.ts'
 
@@ -61,6 +63,7 @@ function englishTexts(value: unknown): string[] {
 
 export const languageStories: readonly Story[] = [
   { name: 'in another language no text stays English, none is cut off, and the page turns round', run: walkPages },
+  { name: 'the mail pages speak German and the pseudo-locale: no text stays English', run: walkMail },
 ]
 
 async function walkPages(web: WebAppliance): Promise<void> {
@@ -95,4 +98,37 @@ async function walkPages(web: WebAppliance): Promise<void> {
   tab.forgive(/404/)
   await tab.close()
   await web.owner.call('PATCH', '/me/v1/self', { locale: null })
+}
+
+/** Every German text is another one than the English, but for those that are the same word in both. */
+const SAME_IN_GERMAN = new Set(['Mailstead', 'Name', 'Format', 'Team', 'Mail'])
+
+async function walkMail(web: WebAppliance): Promise<void> {
+  const world = await makeMailWorld(web, 'liesel')
+  await fillInbox(world, 3)
+  const texts = new Set(englishTexts({ ...ofMail }).filter((text) => !SAME_IN_GERMAN.has(text)))
+  for (const [locale, isOwn] of [
+    ['de', (text: string) => text === 'Nachrichten suchen'],
+    [PSEUDO, (text: string) => text.startsWith('⟦')],
+  ] as const) {
+    await world.person.call('PATCH', '/me/v1/self', { locale })
+    const tab = await web.open(world.person)
+    for (const view of ['light', 'phone'] as const) {
+      await tab.showAs(view)
+      await tab.goTo(world.path)
+      await tab.page.getByRole('option').first().click()
+      await tab.page.locator('.message-text').first().waitFor()
+      const seen = (await tab.page.evaluate(LOOK_AT)) as Seen
+      const where = `the mail pages in ${locale}, ${view}`
+      assert.ok(seen.shown.some(isOwn), `${where}: no text of the language`)
+      assert.deepEqual(
+        seen.shown.filter((text) => texts.has(text)),
+        [],
+        `${where}: stays English`,
+      )
+      assert.ok(seen.wider <= 0, `${where}: ${seen.wider} px wider than the window`)
+      tab.hasNoComplaints(where)
+    }
+    await tab.close()
+  }
 }
