@@ -109,10 +109,11 @@ async function runSteps({ appliance, world, rootKey }: Demo, isOnce: boolean): P
 }
 
 /** The last lines: where the console is. */
-function showConsole(address: string): void {
+function showConsole(address: string, origin: string): void {
   heading('The console', 'with two weeks of mail in it; Ctrl-C ends the demo and deletes its data')
   line(`This address signs in as ${OWNER}, who owns the team and operates the server. It works once:`)
   console.log(`\n   ${styleText('bold', address)}\n`)
+  line(`Her mailbox, after that: ${origin}/mail/`)
 }
 
 const isOnce = process.argv.includes('--once')
@@ -121,6 +122,6 @@ await using demo = await openDemo(!isOnce)
 await runSteps(demo, isOnce)
 if (isOnce) line('\n   The demo is complete. npm run demo keeps the appliance running for experiments.')
 else {
-  showConsole(await demo.signInAddress())
+  showConsole(await demo.signInAddress(), demo.appliance.app.config.APP_ORIGIN)
   await Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
 }

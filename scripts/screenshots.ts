@@ -1,4 +1,4 @@
-// `npm run screenshots`: opens ten pages of the console on the data of the demo in Chromium, and writes them to docs/images.
+// `npm run screenshots`: opens pages of the console and of the mail pages on the data of the demo in Chromium, and writes them to docs/images.
 // Only some: npm run screenshots -- overview delivery     Elsewhere: npm run screenshots -- --to /tmp/look
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import type { Page } from 'playwright-core'
 import { launchChromium, type ViewName, WebPage } from '../test/support/chromium.ts'
 import { client } from './demo/api.ts'
-import { OWN_DOMAINS } from './demo/names.ts'
+import { OWN_DOMAINS, OWNER } from './demo/names.ts'
 import { type Demo, openDemo } from './demo/open.ts'
 
 interface Shot {
@@ -26,6 +26,13 @@ const DRAWN_MS = 1500
 
 const openRow = (text: string) => (page: Page) =>
   page.locator('tr.open-able', { hasText: text }).first().locator('.row-button').click()
+
+/** Opens a conversation; the pointer leaves the row, whose buttons would lie over it. */
+const openThread = (subject: string) => async (page: Page) => {
+  await page.getByRole('option').filter({ hasText: subject }).first().click()
+  await page.locator('.message-frame, .message-text').first().waitFor()
+  await page.mouse.move(0, 0)
+}
 
 const SHOTS: readonly Shot[] = [
   { name: 'overview', path: '/console/{team}', view: 'light' },
@@ -46,6 +53,9 @@ const SHOTS: readonly Shot[] = [
     },
   },
   { name: 'phone', path: '/console/{team}/delivery', view: 'phone' },
+  { name: 'mail', path: '/mail/{owner}/inbox', view: 'light', open: openThread('three coils leave') },
+  { name: 'mail-dark', path: '/mail/{owner}/inbox', view: 'dark', open: openThread('Launch date for Solveig') },
+  { name: 'mail-phone', path: '/mail/{owner}/inbox', view: 'phone' },
 ]
 
 /** The font of the pictures of the design, where it is installed: without a desktop a machine has none of its own. */
@@ -66,6 +76,7 @@ async function idsOf({ appliance, rootKey }: Demo): Promise<Record<string, strin
   ])
   return {
     team: team.id,
+    owner: encodeURIComponent(OWNER),
     domain: domains.find(({ domain }) => domain === OWN_DOMAINS.main)!.id,
     shop: domains.find(({ domain }) => domain === OWN_DOMAINS.shop)!.id,
     webhook: webhooks.find(({ description }) => description === 'Customer database')!.id,

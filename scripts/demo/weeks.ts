@@ -8,9 +8,11 @@ import { ManualClock } from '../../test/support/clock.ts'
 import { openAppliance } from '../../test/support/program.ts'
 import { inviteOwner } from './agent.ts'
 import { client } from './api.ts'
-import { at, OWN_DOMAINS, OWNER } from './names.ts'
+import { LETTERS, type Letter } from './letters.ts'
+import { at, OWN_DOMAINS, OWNER, PEOPLE } from './names.ts'
 import { addFailingAccount, type DemoTeam, makeTeam } from './team.ts'
 import { CONVERSATIONS, type Conversation, CUSTOMERS, FULL, INCOMING, REFUSING, SHOP_MAIL, TROUBLE } from './texts.ts'
+import { tidyMailbox } from './tidy.ts'
 import type { World } from './world.ts'
 
 const HOUR_MS = 3_600_000
@@ -138,6 +140,12 @@ class Weeks {
     await this.#transport.sendMail({ date: new Date(this.#appliance.app.clock.now()), ...options })
   }
 
+  /** A letter to the owner of the team. */
+  letter({ from, subject, text, html, attached, headers }: Letter): Promise<void> {
+    const attachments = attached && [{ filename: attached.filename, content: pdfOf(attached.bytes) }]
+    return this.deliver({ from, to: `${PEOPLE[0].name} <${OWNER}>`, subject, text, html, attachments, headers })
+  }
+
   /** One turn of a conversation: the customer's by SMTP, the team's from its mailbox. */
   async turn({ customer, local, subject, turns }: Conversation, index: number): Promise<void> {
     const first = `<${subject.replace(/\W+/g, '-').toLowerCase()}@customer.example>`
@@ -186,6 +194,7 @@ export async function makeWeeks(world: World, settings: Record<string, string>):
   await appliance.settle()
   const weeks = new Weeks(appliance, team)
   const due = timetable(end)
+  const letters = [...LETTERS].sort((a, b) => b.hoursAgo - a.hoursAgo)
   while (clock.now() < end) {
     const isLastDay = clock.now() >= end - 24 * HOUR_MS
     const step = Math.min(isLastDay ? LAST_STEP_MS : STEP_MS, end - clock.now())
@@ -196,9 +205,12 @@ export async function makeWeeks(world: World, settings: Record<string, string>):
       await weeks.turn(conversation, index)
       await appliance.settle()
     }
+    while (letters[0] !== undefined && end - letters[0].hoursAgo * HOUR_MS <= clock.now())
+      await weeks.letter(letters.shift()!)
     if (clock.now() === end) await weeks.sendTo([FULL, REFUSING[0], CUSTOMERS[0], `crew@${OWN_DOMAINS.next}`])
     await appliance.settle()
   }
+  await tidyMailbox(client(config.APP_ORIGIN, team.mailboxes.get(PEOPLE[0].local)!.key), end)
   await addFailingAccount(team.root, world)
   const robot = { name: 'Robo-Clerk', email: OWNER }
   await inviteOwner(appliance.app.config.APP_ORIGIN, robot, () => appliance.settle())
