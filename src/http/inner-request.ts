@@ -2,26 +2,9 @@
 
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import type { InnerAnswer, InnerOperation } from './inner-operation.ts'
 import { API_BASE } from './prepared-route.ts'
 import type { RequestContext } from './request-context.ts'
-
-/** A request below `/api/v1`. */
-export interface InnerOperation {
-  method: 'GET' | 'POST' | 'DELETE'
-  /** With its query string. */
-  path: string
-  body?: object
-  idempotencyKey?: string
-  /** Ends it as if its client had left. */
-  signal?: AbortSignal
-}
-
-export interface InnerAnswer {
-  /** 0 when it was ended by its signal. */
-  status: number
-  text: string
-  retryAfter: string | null
-}
 
 export type Serve = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 

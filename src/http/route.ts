@@ -16,7 +16,7 @@ import type { SignInSession } from '../people/sessions.ts'
 import type { PageKey } from '../store/rows/records.ts'
 import type { BodyReader } from './body-plan.ts'
 import type { ErrorAnswer, RouteError } from './error-answer.ts'
-import type { InnerAnswer, InnerOperation } from './inner-request.ts'
+import type { InnerAnswer, InnerOperation } from './inner-operation.ts'
 import type { RenderedJson } from './json-text.ts'
 
 /** Credential a route takes: a root key, a mailbox credential, either, the operator's, the session of a person, or none. */
