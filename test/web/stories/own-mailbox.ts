@@ -36,6 +36,7 @@ export const ownMailboxStories: readonly Story[] = [
       const { administration } = web.appliance.app
       await administration.mailboxes.addAlias(web.team.id, id, 'desk.nora@harbour.test')
       await nameTheMailbox(tab)
+      await throwAway(tab)
       await page.getByRole('button', { name: 'nora@harbour.test', exact: true }).click()
       await page.getByRole('menuitem', { name: 'Sign out' }).click()
       await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
@@ -172,6 +173,24 @@ async function writeScript(tab: WebPage): Promise<void> {
   await page.getByRole('button', { name: 'Activate Lists', exact: true }).click()
   await page.getByRole('button', { name: 'Deactivate Lists' }).waitFor()
   await tab.checkLooks('scripts of my mailbox')
+}
+
+async function throwAway(tab: WebPage): Promise<void> {
+  const { page } = tab
+  await page.getByRole('button', { name: 'Make an address' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Made for').fill('shop.example')
+  await tab.check('a new throw-away address', 'dialog')
+  await dialog.getByRole('button', { name: 'Make an address' }).click()
+  const list = page.getByRole('table', { name: 'Throw-away addresses' })
+  await list.getByRole('button', { name: /^Pause shop\./ }).click()
+  await list.getByText('Paused since').waitFor()
+  // What lies half below the bar at the top is not examined.
+  await page.evaluate('scrollTo(0, 0)')
+  await tab.checkLooks('throw-away addresses')
+  await list.getByRole('button', { name: /^End shop\./ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
+  await page.getByText('No throw-away address yet').waitFor()
 }
 
 async function nameTheMailbox(tab: WebPage): Promise<void> {

@@ -13,6 +13,7 @@ import { MailboxFilter } from '../panels/mailbox-filter.tsx'
 import { byGrant, type MailboxRequests } from '../panels/mailbox-requests.ts'
 import { ServerFacts, useClientSettings } from '../panels/program-settings.tsx'
 import { Scripts } from '../panels/scripts.tsx'
+import { ThrowAway } from '../panels/throw-away.tsx'
 import { ButtonLink } from '../parts/button.tsx'
 import { Badge, Bar, ToneLine } from '../parts/marks.tsx'
 import { Page, Section, Tabs, tabOf } from '../parts/page.tsx'
@@ -88,7 +89,12 @@ function TabContent({ tab, requests }: { tab: TabName; requests: MailboxRequests
       {tab === 'forwards' && <Forwards mailbox={requests} />}
       {tab === 'filters' && <MailboxFilter mailbox={requests} />}
       {tab === 'scripts' && <Scripts mailbox={requests} />}
-      {tab === 'settings' && <MailboxSettings id={requests.id} />}
+      {tab === 'settings' && (
+        <>
+          <MailboxSettings id={requests.id} />
+          <ThrowAway mailbox={requests} />
+        </>
+      )}
     </>
   )
 }

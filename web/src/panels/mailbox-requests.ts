@@ -15,13 +15,14 @@ import type {
 } from '../api/types.ts'
 import type { Tagged } from '../live/change.ts'
 import { type ScriptRequests, scriptsByGrant, scriptsByRole } from './script-requests.ts'
+import { type ThrowAwayRequests, throwAwayByGrant, throwAwayByRole } from './throw-away-requests.ts'
 
 export type RequestKey = { 'Idempotency-Key': string }
 /** With the address or name of who made it, where it is known. */
 export type MadeForward = Forward & { maker: string | null }
 
 /** One mailbox as it is reached here. */
-export interface MailboxRequests extends ScriptRequests {
+export interface MailboxRequests extends ScriptRequests, ThrowAwayRequests {
   id: string
   email: string
   /** First in the keys of queries. */
@@ -61,6 +62,7 @@ export function byRole(
     ...forwardsByRole(api, path),
     ...vacationByRole(api, path),
     ...scriptsByRole(api, path),
+    ...throwAwayByRole(api, path),
     readFilter: () => takeTagged(api.GET('/mailboxes/{mailbox_id}/filters', { params: { path } })),
     replaceFilter: (body, tag) =>
       done(
@@ -128,6 +130,7 @@ export function byGrant({ id, email }: { id: string; email: string }, mayManage:
     ...passwordsByGrant(api),
     ...forwardsByGrant(api),
     ...scriptsByGrant(api),
+    ...throwAwayByGrant(api),
     readVacation: () => takeTagged(api.GET('/mailbox/vacation-response')),
     replaceVacation: (body, tag) =>
       takeTagged(api.PUT('/mailbox/vacation-response', { params: { header: { 'If-Match': tag } }, body })),

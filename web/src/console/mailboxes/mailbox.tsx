@@ -11,6 +11,7 @@ import { MailPrograms } from '../../panels/mail-programs.tsx'
 import { MailboxFilter } from '../../panels/mailbox-filter.tsx'
 import { byRole } from '../../panels/mailbox-requests.ts'
 import { Scripts } from '../../panels/scripts.tsx'
+import { ThrowAway } from '../../panels/throw-away.tsx'
 import { Badge, ToneLine } from '../../parts/marks.tsx'
 import { Page, RecordError, Tabs, tabOf } from '../../parts/page.tsx'
 import { Skeleton } from '../../parts/quiet.tsx'
@@ -90,7 +91,12 @@ function Tabbed({ mailbox, tag, tab }: { mailbox: MailboxAdmin; tag: string; tab
       <Tabs label={mailbox.email} tabs={tabs} current={tab} />
       {tab === 'programs' && <MailPrograms mailbox={requests} />}
       {tab === 'people' && <Grants mailbox={mailbox} />}
-      {tab === 'aliases' && <Aliases mailbox={mailbox} />}
+      {tab === 'aliases' && (
+        <>
+          <Aliases mailbox={mailbox} />
+          <ThrowAway mailbox={requests} />
+        </>
+      )}
       {tab === 'away' && <Away mailbox={requests} />}
       {tab === 'forwards' && <Forwards mailbox={requests} />}
       {tab === 'filters' && <MailboxFilter mailbox={requests} />}

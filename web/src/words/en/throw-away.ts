@@ -1,0 +1,25 @@
+// Words of the throw-away addresses of a mailbox.
+
+export const throwAway = {
+  title: 'Throw-away addresses',
+  note: 'An address for each shop or list: when unwanted mail comes to one, you know who passed it on, and end it.',
+  add: 'Make an address',
+  madeFor: 'Made for',
+  madeForHint: 'Who gets it, such as shop.example. The address begins with its first word.',
+  address: 'Address',
+  state: 'State',
+  receives: 'Receives',
+  paused: (day: string) => `Paused since ${day}`,
+  pause: 'Pause',
+  pauseLabel: (email: string) => `Pause ${email}`,
+  resume: 'Receive again',
+  resumeLabel: (email: string) => `Receive again: ${email}`,
+  end: 'End',
+  endLabel: (email: string) => `End ${email}`,
+  endTitle: (email: string) => `End ${email}?`,
+  endText: 'Mail to it is refused from then on. What it has received stays.',
+  made: (email: string) => `${email} receives now`,
+  ended: (email: string) => `${email} ended`,
+  emptyTitle: 'No throw-away address yet',
+  emptyText: 'Give each shop an address of its own.',
+}
