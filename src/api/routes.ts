@@ -63,6 +63,7 @@ import { remoteAccountOauth } from './management/remote-account-oauth.ts'
 import { remoteAccounts } from './management/remote-accounts.ts'
 import { removedMessages } from './management/removed-messages.ts'
 import { requests } from './management/requests.ts'
+import { routingRules } from './management/routing-rules.ts'
 import { sendPolicies } from './management/send-policies.ts'
 import { sharedLimit } from './management/shared-limit.ts'
 import { mailboxSieveScripts, sieveScripts } from './management/sieve-scripts.ts'
@@ -130,6 +131,7 @@ const management = [
   ...remoteAccountActions,
   ...sharedLimit,
   ...deliveryGroups,
+  ...routingRules,
   ...suppressions,
   ...webhooks,
   ...webhookDeliveries,

@@ -73,6 +73,7 @@ import {
 } from './commands/remotes.ts'
 import { remoteRemoved, remoteRestore } from './commands/removed-messages.ts'
 import { restore } from './commands/restore.ts'
+import { routeList, routeRemove, routeSet } from './commands/routes.ts'
 import { send } from './commands/send.ts'
 import { serveCommand } from './commands/serve.ts'
 import { serverName } from './commands/server-name.ts'
@@ -172,6 +173,7 @@ export const GROUPS: readonly CommandGroup[] = [
       ...[providerList, providerShow, providerCreate, providerConnect, providerUpdate, providerTest],
       ...[providerActivate, providerDeactivate, providerDelete],
       ...[groupList, groupShow, groupCreate, groupUpdate, groupDelete],
+      ...[routeList, routeSet, routeRemove],
       ...[suppressionList, suppressionAdd, suppressionRemove],
     ],
   },

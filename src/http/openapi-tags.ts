@@ -20,6 +20,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Person: 'The signed-in person.',
   Providers: 'Accounts messages are sent through, their groups and limits.',
   Queue: 'Messages that wait for delivery.',
+  'Routing rules': 'Recipient domains whose messages leave another way.',
   'Sign-in': 'How people sign in, and prove again who they are.',
   Sending: 'Submission of messages for delivery.',
   Service: 'Health and discovery documents.',

@@ -21,6 +21,7 @@ import { Groups } from './providers/groups.ts'
 import { OAuth } from './providers/oauth.ts'
 import { Providers } from './providers/providers.ts'
 import { QuotaCounts } from './providers/quotas.ts'
+import { RoutingRules } from './providers/routing-rules.ts'
 import { ownProviders } from './providers/row.ts'
 import { SharedLimit } from './providers/shared-limit.ts'
 import { Cancelling } from './queue/cancel.ts'
@@ -50,6 +51,8 @@ import { Transports } from './transports/transports.ts'
 export interface SendingAccounts {
   providers: Providers
   groups: Groups
+  /** Routes by recipient domain. */
+  rules: RoutingRules
   checks: AccountChecks
   sharedLimit: SharedLimit
   sesIdentities: SesIdentities
@@ -130,11 +133,12 @@ export function openOutbound(deps: Deps): Outbound {
   const emails = new Emails(deps)
   const groups = new Groups(deps)
   const providers = new Providers({ ...deps, groups })
+  const rules = new RoutingRules({ ...deps, groups })
   const sharedLimit = new SharedLimit({ ...deps, providers })
   const ledger = new Ledger(deps)
   const meter = new Meter({ ...deps, ledger })
   const transitions = new DeliveryTransitions({ ...deps, queue, suppressions, meter, closeHeld })
-  const router = new Router({ ...deps, providers, groups, sharedLimit })
+  const router = new Router({ ...deps, providers, groups, rules, sharedLimit })
   const held = openHeld({ ...deps, emails, queue, transitions, suppressions })
   const automatic = { ...deps, emails, queue, suppressions, rules: held.rules }
   const vacationReplies = new VacationReplies(automatic)
@@ -157,7 +161,7 @@ export function openOutbound(deps: Deps): Outbound {
     sealer: new Sealer({ ...deps, signer }),
     notices,
   }
-  const accounts = openAccounts(deps, { providers, groups, sharedLimit, transports })
+  const accounts = openAccounts(deps, { providers, groups, rules, sharedLimit, transports })
   const submit = openSubmission(submitting)
   const reporting = { ...deps, emails, transitions }
   const reports = { feedback: new Feedback(reporting), sns: new Sns(reporting), notices }
@@ -225,7 +229,7 @@ function openTransports(deps: Deps, { providers, sharedLimit, ...parts }: Transp
   })
 }
 
-type AccountParts = Pick<SendingAccounts, 'providers' | 'groups' | 'sharedLimit' | 'transports'>
+type AccountParts = Pick<SendingAccounts, 'providers' | 'groups' | 'rules' | 'sharedLimit' | 'transports'>
 
 function openAccounts(deps: Deps, parts: AccountParts): SendingAccounts {
   return {

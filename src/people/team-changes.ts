@@ -31,7 +31,7 @@ const ROWS_MAX = 500
 
 /** By the name of the operation; the first that matches. */
 const BY_ACTION: readonly (readonly [RegExp, TeamChange])[] = [
-  [/Provider|DeliveryGroup|Limit/, 'providers'],
+  [/Provider|DeliveryGroup|RoutingRule|Limit/, 'providers'],
   [/Webhook/, 'webhooks'],
   [/Suppression/, 'suppressions'],
   [/Member|Team$/, 'members'],

@@ -122,3 +122,26 @@ test('without another route the message waits until the account is repaired', as
   await appliance.settle()
   assert.equal((await logOf('bob@else.test')).status, 'sent')
 })
+
+test('a routing rule sends to its domain by its account, and the rest of the same message the ordinary way', async () => {
+  const { team, ids, logOf } = await teamWith({ port: open.port }, { port: strict.port, percentage: 0 })
+  const rule = { match: 'domain', domain: 'strict.test', via: 'provider', provider_id: ids[1] }
+  data(await appliance.call('PUT', '/routing-rules', team.key, { rules: [rule] }))
+  owners.set('ann', ['ann@shop.test'])
+  const [before, ruled] = [open.messages.length, strict.messages.length]
+  const [to, cc] = [{ email: 'bob@else.test' }, [{ email: 'eve@strict.test' }]]
+  const from = { email: `me@shop${teams}.test` }
+  const messages = [{ from, to, cc, subject: 'Hello', text_body: 'Hello' }]
+  data(await appliance.call('POST', `${appliance.sendOrigin}/api/v1/emails/send/batch`, team.key, { messages }))
+  await appliance.settle()
+  assert.deepEqual([open.messages.length - before, strict.messages.length - ruled], [1, 1])
+  assert.deepEqual(strict.messages.at(-1)!.to, ['eve@strict.test'])
+  const { id, provider_name, status } = await logOf('eve@strict.test')
+  assert.deepEqual([provider_name, status], ['Account 2', 'sent'])
+  const { timeline } = data<{ timeline: { type: string; detail: string }[] }>(
+    await appliance.get(`/emails/logs/${id}`, team.key),
+  )
+  const routed = timeline.find(({ type }) => type === 'routed')
+  assert.match(routed!.detail, /^By the routing rule for strict\.test\. Account 2 is the only sending account/)
+  assert.equal((await logOf('bob@else.test')).provider_name, 'Account 1')
+})

@@ -135,6 +135,7 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['quota_counts', 'src/outbound/providers/quotas.ts'],
   ['oauth_states', 'src/outbound/providers/states.ts'],
   ['delivery_groups', 'src/outbound/providers/groups.ts'],
+  ['routing_rules', 'src/outbound/providers/routing-rules.ts'],
   ['delivery_group_members', 'src/outbound/providers/groups.ts'],
   ['shared_limits', 'src/outbound/providers/shared-limit.ts'],
   ['limit_requests', 'src/outbound/providers/shared-limit'],

@@ -71,6 +71,7 @@ import { mtaStsModes } from './0068-mta-sts-modes.ts'
 import { dmarcReports } from './0069-dmarc-reports.ts'
 import { addressing } from './0070-addressing.ts'
 import { tlsReports } from './0071-tls-reports.ts'
+import { routingRules } from './0072-routing-rules.ts'
 import { throwAway } from './0073-throw-away.ts'
 import { heldMessages } from './0074-held-messages.ts'
 import { snoozes } from './0075-snoozes.ts'
@@ -151,6 +152,7 @@ export const mailMigrations = [
   dmarcReports,
   addressing,
   tlsReports,
+  routingRules,
   throwAway,
   heldMessages,
   snoozes,

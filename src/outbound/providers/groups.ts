@@ -8,6 +8,7 @@ import { placeholders } from '../../db/sql-text.ts'
 import { integer, key, type RecordOf, table, text, time } from '../../db/table.ts'
 import { checkName } from '../../directory/keys/teams.ts'
 import type { OutboundDeps } from '../model/deps.ts'
+import { refuseWhileRouted } from './routing-rules.ts'
 import { ownProviders } from './row.ts'
 
 export type GroupStrategy = 'weighted' | 'round_robin' | 'failover'
@@ -119,7 +120,7 @@ export class Groups {
     })
   }
 
-  /** @throws ProductError not_found, conflict (a mailbox's send_scope names it), and what the precondition throws */
+  /** @throws ProductError not_found, conflict (a mailbox's send_scope or a routing rule names it), and what the precondition throws */
   async remove(teamId: string, id: string, precondition: (current: DeliveryGroup) => void = () => {}): Promise<void> {
     await this.#deps.db.write((tx) => {
       const current = this.get(teamId, id, tx)
@@ -130,6 +131,7 @@ export class Groups {
         const message = `The delivery group is still used by the send_scope of ${mailbox}.`
         throw new ProductError('conflict', message, { issues: [{ field: 'send_scope', code: 'in_use', message }] })
       }
+      refuseWhileRouted(tx, id, WHAT)
       tx.run('DELETE FROM delivery_group_members WHERE delivery_group = ?', [current.n])
       tx.run('DELETE FROM delivery_groups WHERE n = ?', [current.n])
     })

@@ -23,6 +23,7 @@ import {
   touchesConnection,
 } from './input.ts'
 import { forgetCounts } from './quotas.ts'
+import { dropRulesTo, ruleNaming } from './routing-rules.ts'
 import { findProvider, listProviders } from './row.ts'
 import { activated, allowedActions, reconnected, whyNot } from './status.ts'
 
@@ -216,16 +217,19 @@ export class Providers {
     const { groups, directory } = this.#deps
     const group = groups.naming(tx, id)
     if (group !== undefined) return { field: 'members', what: `the delivery group ${group}` }
+    const ruled = ruleNaming(tx, id)
+    if (ruled !== undefined) return { field: 'rules', what: `the routing rule for ${ruled}` }
     const mailbox = directory.mailboxes.namingInScope(tx, teamId, id)
     return mailbox === undefined ? null : { field: 'send_scope', what: `the send_scope of ${mailbox}` }
   }
 
-  #removeIn(tx: Tx, { n }: Provider): void {
+  #removeIn(tx: Tx, { n, id }: Provider): void {
+    dropRulesTo(tx, id)
     tx.run('DELETE FROM providers WHERE n = ?', [n])
     forgetCounts(tx, n)
   }
 
-  /** @throws ProductError not_found, conflict (shared, or referenced by a group or mailbox), and what the precondition throws */
+  /** @throws ProductError not_found, conflict (shared, or referenced by a group, a routing rule or a mailbox), and what the precondition throws */
   async remove(teamId: string, id: string, precondition: Precondition = () => {}): Promise<void> {
     await this.#deps.db.write((tx) => {
       const current = this.#allowed(tx, teamId, id, 'delete', precondition)

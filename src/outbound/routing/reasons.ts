@@ -4,6 +4,7 @@ import { isoTime } from '../../base/clock.ts'
 import { MINUTE_MS } from '../../base/durations.ts'
 import type { DomainStatus } from '../../directory/domains/domains.ts'
 import type { Email, Provider } from '../model/records.ts'
+import type { RoutingRule } from '../providers/routing-rules.ts'
 import type { RoutingCandidate } from './candidates.ts'
 import type { Decision } from './decision.ts'
 
@@ -39,6 +40,17 @@ export function whyChosen(
     ...(tooSmall.length > 0 ? [`too large for: ${namesOf(tooSmall)}`] : []),
   ]
   return skipped.length === 0 ? `${chosen}.` : `${chosen}; ${skipped.join('; ')}.`
+}
+
+/** Names the rule for the recipients in the reason. @param isApplied false when it leads to no account that may carry the message */
+export function underRule(decision: Decision, { match, domain }: RoutingRule, isApplied: boolean): Decision {
+  const rule = match === 'domain' ? domain : `mail servers of ${domain}`
+  const said = (reason: string) =>
+    isApplied
+      ? `By the routing rule for ${rule}. ${reason}`
+      : `${reason} The routing rule for ${rule} does not apply: what it leads to may not carry this message.`
+  if (decision.kind === 'reject') return { ...decision, detail: said(decision.detail) }
+  return { ...decision, reason: said(decision.reason) }
 }
 
 /** @param until when the first window opens, ms */

@@ -8,6 +8,7 @@ import type { Stage } from '../model/transport.ts'
 import type { Notices } from '../notices/notices.ts'
 import type { NotificationMessages } from '../notices/notification-messages.ts'
 import type { VacationReplies } from '../notices/vacation-replies.ts'
+import type { RoutingRule } from '../providers/routing-rules.ts'
 import type { DeliveryTransitions } from '../queue/delivery-transitions.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Decision, KnownDomainStatus } from '../routing/decision.ts'
@@ -26,7 +27,13 @@ export interface RunnerDeps extends OutboundDeps {
       exclude: ReadonlySet<string>,
       domain: KnownDomainStatus,
       tooSmall: ReadonlySet<string>,
+      rule: RoutingRule | null,
     ): Promise<Decision>
+    rulesFor(
+      email: Email,
+      domains: readonly string[],
+      domain: KnownDomainStatus,
+    ): Promise<ReadonlyMap<string, RoutingRule>>
   }
   providers: {
     noteFailure(provider: Provider, stage: Stage, reply: RemoteReply): Promise<unknown>

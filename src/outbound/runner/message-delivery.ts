@@ -5,6 +5,7 @@ import { MINUTE_MS } from '../../base/durations.ts'
 import type { DeliveryState } from '../log/emails.ts'
 import type { Carrier, Email, Outcome, Provider, RemoteReply } from '../model/records.ts'
 import type { NotTried, Unavailable } from '../model/transport.ts'
+import type { RoutingRule } from '../providers/routing-rules.ts'
 import type { QueuedDelivery } from '../queue/queue.ts'
 import type { Decision, KnownDomainStatus } from '../routing/decision.ts'
 import { admit, type BatchReads } from './batch-reads.ts'
@@ -30,6 +31,8 @@ export interface UnsentDeliveries {
 }
 
 const NONE_UNSENT: UnsentDeliveries = { queued: [], until: null, rescheduled: [] }
+/** Deliveries of a routing rule for which there is no room now are tried again after this time, in ms. */
+const REQUEUE_MS = 15_000
 /** Spreads the retries of messages deferred for the same reason over this share of the wait. */
 const SPREAD = 0.1
 
@@ -125,14 +128,39 @@ export class MessageDelivery {
     return NONE_UNSENT
   }
 
-  /** Tries one account after another until one accepts or refuses the message. */
+  /** Sends to the domains of each routing rule by themselves, and to all others together. */
   async #sendOut(items: readonly AttemptItem[], found: KnownDomainStatus): Promise<UnsentDeliveries> {
+    const domains = items.map(({ queued }) => queued.lane)
+    const rules = await this.#deps.router.rulesFor(this.#email, domains, found)
+    if (rules.size === 0) return this.#sendBy(items, null, found)
+    const shares = Map.groupBy(items, ({ queued }) => rules.get(queued.lane) ?? null)
+    const rests = await allOf(
+      [...shares].map(async ([rule, own]) => {
+        const rest = await this.#sendBy(own, rule, found)
+        return rule === null ? rest : this.#withOwnTimes(rest)
+      }),
+    )
+    return joined(rests)
+  }
+
+  /** A rule that has to wait holds up no other message of the sender. */
+  #withOwnTimes({ queued, until, rescheduled }: UnsentDeliveries): UnsentDeliveries {
+    const dueAt = until ?? this.#deps.clock.now() + REQUEUE_MS
+    return { ...NONE_UNSENT, rescheduled: [...rescheduled, ...queued.map((one) => ({ ...one, dueAt }))] }
+  }
+
+  /** Tries one account after another until one accepts or refuses the message. @param rule of the recipients' domains */
+  async #sendBy(
+    items: readonly AttemptItem[],
+    rule: RoutingRule | null,
+    found: KnownDomainStatus,
+  ): Promise<UnsentDeliveries> {
     const { router, providers } = this.#deps
     const tried: Tried = { failed: new Set(), tooSmall: new Set(), failure: null, refusal: null }
     let left = items
     for (let domain = found; ; domain = null) {
       // After an attempt the domain status may be stale, so the router reads it again.
-      const decision = await router.decide(this.#email, left.length, tried.failed, domain, tried.tooSmall)
+      const decision = await router.decide(this.#email, left.length, tried.failed, domain, tried.tooSmall, rule)
       if (decision.kind !== 'provider') return this.#endWithoutAccount(left, decision, tried)
       const { provider } = decision
       const { items: rest, failure, refusal } = await this.#sendByAccount(left, provider, decision.reason)
@@ -255,6 +283,15 @@ function itemsOf(queued: readonly QueuedDelivery[], deliveries: readonly Deliver
     const delivery = open.get(one.delivery)
     return delivery === undefined ? [] : [{ queued: one, delivery }]
   })
+}
+
+/** @param rests at most one of them with a time for the whole origin */
+function joined(rests: readonly UnsentDeliveries[]): UnsentDeliveries {
+  return {
+    queued: rests.flatMap(({ queued }) => queued),
+    until: rests.find(({ until }) => until !== null)?.until ?? null,
+    rescheduled: rests.flatMap(({ rescheduled }) => rescheduled),
+  }
 }
 
 function unsentOf(items: readonly AttemptItem[], until: number | null): UnsentDeliveries {

@@ -6,6 +6,7 @@ import type { SendScope } from '../../../src/directory/mailboxes/mailbox-input.t
 import type { Email, Provider } from '../../../src/outbound/model/records.ts'
 import type { GroupStrategy, MemberInput } from '../../../src/outbound/providers/groups.ts'
 import type { NewProvider } from '../../../src/outbound/providers/providers.ts'
+import type { RoutingRule } from '../../../src/outbound/providers/routing-rules.ts'
 import type { Decision } from '../../../src/outbound/routing/decision.ts'
 import { Router } from '../../../src/outbound/routing/router.ts'
 import { openAccounts } from '../../support/accounts.ts'
@@ -16,9 +17,9 @@ const DAY = 24 * 60 * MINUTE
 const appliance = await openAccounts({ SES_ACCESS_KEY_ID: 'AKIA', SES_SECRET_ACCESS_KEY: 'x' })
 after(() => appliance[Symbol.asyncDispose]())
 const { app, clock } = appliance
-const { providers, groups, sharedLimit } = app.outbound.accounts
+const { providers, groups, rules, sharedLimit } = app.outbound.accounts
 const drawn = new Random(1)
-const parts = { ...app, providers, groups, sharedLimit, random: () => drawn.next() }
+const parts = { ...app, providers, groups, rules, sharedLimit, random: () => drawn.next() }
 const router = new Router(parts)
 const strict = new Router({ ...parts, config: { ...app.config, DIRECT_DELIVERY: false } })
 
@@ -271,4 +272,82 @@ test('a From address that was not given is that of an account that has one', asy
   for (let i = 0; i < 20; i++) assert.equal(router.defaultFrom(team)!.id, a)
   await put(a, 'error')
   assert.equal(router.defaultFrom(team)!.name, 'B')
+})
+
+const decideBy = (rule: RoutingRule, email = mail(), by = router) =>
+  by.decide(email, 1, new Set(), null, new Set(), rule).then(told)
+const leading = (via: RoutingRule['via'], targetId: string | null = null): RoutingRule => ({
+  ...{ match: 'domain', domain: 'outlook.com', via, targetId },
+})
+
+test('a rule leads to its account, its group or straight, and the reason names it', async () => {
+  await account('Relay')
+  const ses = await account('Bulk')
+  const backup = await account('Backup')
+  const both = await group('Both', 'failover', [backup, ses])
+  assert.deepEqual(await decideBy(leading('provider', ses)), [
+    'Bulk',
+    'By the routing rule for outlook.com. Bulk is the only sending account for this From address.',
+  ])
+  assert.deepEqual(await decideBy({ ...leading('group', both), match: 'operator' }), [
+    'Backup',
+    'By the routing rule for mail servers of outlook.com. Backup was chosen among 2 sending accounts in the group Both (failover).',
+  ])
+  assert.deepEqual(await decideBy(leading('direct')), [
+    'direct',
+    'By the routing rule for outlook.com. It goes to the mail server of the recipient.',
+  ])
+})
+
+test('a message waits for the account of a rule, and never goes straight instead', async () => {
+  const relay = await account('Relay')
+  await put(relay, 'error')
+  assert.equal(await chosen(mail()), 'direct')
+  assert.deepEqual(await decideBy(leading('provider', relay)), [
+    'wait',
+    'By the routing rule for outlook.com. No sending account works now: Relay (error).',
+  ])
+})
+
+test('a rule loosens no scope and no right of an account: the ordinary choice is made, and the reason says so', async () => {
+  const relay = await account('Relay')
+  const other = await account('Other')
+  const reason = (...told: string[]) => told[1]!.replace(/^.*\. (The routing rule)/, '$1')
+  const said = 'The routing rule for outlook.com does not apply: what it leads to may not carry this message.'
+  const outside = await decideBy(leading('provider', other), through(relay))
+  assert.deepEqual([outside[0], reason(...outside)], ['Relay', said])
+  const straight = await decideBy(leading('direct'), through(relay))
+  assert.deepEqual([straight[0], reason(...straight)], ['Relay', said])
+  await put(other, 'inactive')
+  assert.equal((await decideBy(leading('provider', other)))[0], 'Relay')
+  assert.equal((await decideBy(leading('direct'), mail(), strict))[0], 'Relay')
+})
+
+test('rules are found by the name, by names above it, and by who runs the mail servers', async () => {
+  const zone: Record<string, string> = {
+    'firm.example': 'firm-example.mail.protection.outlook.com',
+    'hotmail.com': 'hotmail-com.olc.protection.outlook.com',
+  }
+  const resolve = async (name: string) => {
+    if (zone[name] === undefined) throw Object.assign(new Error(name), { code: 'ENOTFOUND' })
+    const spare = { priority: 20, exchange: 'mx.spare.example' }
+    return [spare, { priority: 10, exchange: zone[name] }]
+  }
+  const by = new Router({ ...parts, resolver: { ...app.resolver, resolve } })
+  const direct = { via: 'direct', targetId: null } as const
+  await rules.put(team, [
+    { match: 'operator', domain: 'Outlook.com', ...direct },
+    { match: 'domain', domain: 'hotmail.com', ...direct },
+    { match: 'domain', domain: '*.corp.example', ...direct },
+    { match: 'domain', domain: '*.eu.corp.example', ...direct },
+  ])
+  const names = ['firm.example', 'hotmail.com', 'corp.example', 'a.corp.example', 'b.eu.corp.example', 'gone.example']
+  const found = await by.rulesFor(mail(), names, null)
+  assert.deepEqual(
+    names.map((name) => found.get(name) && `${found.get(name)!.match} ${found.get(name)!.domain}`),
+    [
+      ...['operator outlook.com', 'domain hotmail.com', undefined, 'domain *.corp.example'],
+      ...['domain *.eu.corp.example', undefined],
+    ],
+  )
 })
