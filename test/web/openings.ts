@@ -39,6 +39,7 @@ export const OPENINGS: readonly Opening[] = [
   dialog('/console/{team}/people', 'Actions for viewer', 'Remove'),
   dialog('/console/{team}/sending', 'Connect an account'),
   dialog('/console/{team}/sending/in/groups', 'New group'),
+  dialog('/console/{team}/sending/in/rules', 'New rule'),
   dialog('/me', 'as curl'),
   dialog('/console/{team}/sending/{provider}', 'Delete account'),
   row('/console/{team}/delivery'),

@@ -20,6 +20,7 @@ export const CONSOLE_PAGES = [
   '/console/{team}/people',
   '/console/{team}/sending',
   '/console/{team}/sending/in/groups',
+  '/console/{team}/sending/in/rules',
   '/console/{team}/sending/{provider}',
   '/console/{team}/team',
   '/console/{team}/keys',

@@ -5,7 +5,7 @@ import { refresh } from './query.ts'
 /** Names of queries, the second part of their keys, by the kind of record that changed. */
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   domains: ['domains', 'needs', 'first-steps', 'usage'],
-  providers: ['providers', 'sending', 'groups', 'shared-limit', 'needs', 'usage'],
+  providers: ['providers', 'sending', 'groups', 'routing-rules', 'shared-limit', 'needs', 'usage'],
   delivery: ['first-steps', 'delivery', 'sent', 'failures', 'metrics', 'timeseries', 'breakdown', 'account-usage'],
   inbound: ['first-steps', 'inbound', 'metrics', 'timeseries', 'breakdown', 'mailboxes'],
   webhooks: ['webhooks', 'needs', 'first-steps', 'usage'],

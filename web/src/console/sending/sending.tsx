@@ -23,6 +23,7 @@ import { sending as words } from '../../words/en/sending.ts'
 import { type OpenTeam, useTeam } from '../team.ts'
 import { Connect } from './connect.tsx'
 import { Groups } from './groups.tsx'
+import { Rules } from './rules.tsx'
 import { Limits } from './use.tsx'
 
 type Status = Provider['status']
@@ -39,30 +40,35 @@ export function AccountState({ status }: { status: Status }) {
   )
 }
 
+const PATHS = { accounts: '/providers', groups: '/delivery-groups', rules: '/routing-rules' } as const
+const TABS = Object.keys(PATHS) as (keyof typeof PATHS)[]
+
 export function Sending() {
   const team = useTeam()
   const { params } = useRoute()
   const [isConnecting, setConnecting] = useState(false)
-  const tab = params.tab === 'groups' ? 'groups' : 'accounts'
+  const tab = TABS.find((name) => name === params.tab) ?? 'accounts'
   const tabs = [
     { name: 'accounts', label: words.tabs.accounts, href: team.href('sending') },
     { name: 'groups', label: words.tabs.groups, href: team.href('sending', 'in', 'groups') },
+    { name: 'rules', label: words.tabs.rules, href: team.href('sending', 'in', 'rules') },
   ]
   const connectButton = team.may('provider.create') && (
     <Button kind="primary" icon="plus" onPress={() => setConnecting(true)}>
       {words.connect}
     </Button>
   )
-  const path = tab === 'groups' ? '/delivery-groups' : '/providers'
   return (
     <Page
       title={words.title}
       note={words.note}
       actions={tab === 'accounts' && connectButton}
-      curl={[{ method: 'GET', path }]}
+      curl={[{ method: 'GET', path: PATHS[tab] }]}
     >
       <Tabs label={words.title} tabs={tabs} current={tab} />
-      {tab === 'groups' ? <Groups /> : <Accounts connectButton={connectButton} />}
+      {tab === 'groups' && <Groups />}
+      {tab === 'rules' && <Rules />}
+      {tab === 'accounts' && <Accounts connectButton={connectButton} />}
       {isConnecting && <Connect onClose={() => setConnecting(false)} />}
     </Page>
   )
