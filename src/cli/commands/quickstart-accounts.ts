@@ -25,6 +25,8 @@ export interface Made {
   ownerLink: string | null
   /** Of the mailbox, when it was created now. */
   password: string | null
+  /** Nothing can leave: port 25 is closed outwards, and no sending account is connected. */
+  needsRelay: boolean
 }
 
 export interface SetUpAccounts {
@@ -39,7 +41,8 @@ export async function openAccounts(call: Call, outlook: Outlook): Promise<SetUpA
   const app = await call.open()
   const { team, ownerLink } = await ensureOwner(app, outlook, call.text('team'))
   const domain = await ensureDomain(app, team, outlook.domain)
-  let made: Made = { team, domain, mailbox: null, ownerLink, password: null }
+  const needsRelay = isPortClosed(outlook) && app.outbound.accounts.providers.switchedOn(team.id).length === 0
+  let made: Made = { team, domain, mailbox: null, ownerLink, password: null, needsRelay }
   return {
     get made() {
       return made
@@ -52,6 +55,12 @@ export async function openAccounts(call: Call, outlook: Outlook): Promise<SetUpA
     },
     records: () => readRecords(app, outlook, made.domain),
   }
+}
+
+function isPortClosed({ sections }: Outlook): boolean {
+  return sections.some(({ findings }) =>
+    findings.some(({ check, level }) => check === 'port_25_out' && level === 'fail'),
+  )
 }
 
 async function ensureOwner(app: Context, { email, domain }: Outlook, wanted: string | undefined) {

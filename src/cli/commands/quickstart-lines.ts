@@ -11,6 +11,13 @@ import type { Outlook } from './quickstart-outlook.ts'
 const MARKS: Readonly<Record<Level, string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' }
 const INDENT = '     '
 
+/** The way out where port 25 is closed. */
+export const RELAY_LINES = [
+  'wait sending account: port 25 is closed outwards, and no mail leaves until a relay is connected',
+  `${INDENT}mailstead provider create --name Relay --smtp-host smtp.example.com --smtp-username me < password-file`,
+  `${INDENT}The console has the presets of providers under Sending.`,
+]
+
 export function headLines({ email, host }: Outlook): string[] {
   return [`Mailstead as the mail server ${host}, with the mailbox ${email}.`, '']
 }
@@ -30,7 +37,7 @@ export function sectionLines({ sections, plan }: Outlook): string[] {
 
 export function madeLines(
   { runs, plan, email }: Outlook,
-  { team, domain, mailbox, ownerLink, password }: Made,
+  { team, domain, mailbox, ownerLink, password, needsRelay }: Made,
 ): string[] {
   const restart = runs
     ? 'Restart Mailstead: the settings hold from its next start on.'
@@ -39,6 +46,7 @@ export function madeLines(
   return [
     'Accounts',
     `ok   team ${team.name}, domain ${domain.name}${mailbox === null ? '' : `, mailbox ${mailbox.email}`}`,
+    ...(needsRelay ? RELAY_LINES : []),
     ...(mailbox === null ? [`wait mailbox ${email}: once the domain is verified`] : []),
     ...(password === null ? [] : [`once app password ${password}`]),
     ...(ownerLink === null ? [] : [`open ${ownerLink}`, `${INDENT}It signs the owner in once, within 24 hours.`]),

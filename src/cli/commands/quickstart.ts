@@ -8,7 +8,7 @@ import type { RecordStatus } from '../../maintenance/quickstart/published.ts'
 import { zoneFile } from '../../maintenance/quickstart/records.ts'
 import { type Call, type Command, type CommandResult, TEAM_OPTION } from '../frame/command.ts'
 import { type Made, openAccounts, type SetUpAccounts } from './quickstart-accounts.ts'
-import { headLines, madeLines, recordLines, sectionLines } from './quickstart-lines.ts'
+import { headLines, madeLines, RELAY_LINES, recordLines, sectionLines } from './quickstart-lines.ts'
 import { examine, type Outlook } from './quickstart-outlook.ts'
 
 /** Between two looks at DNS, ms. */
@@ -109,6 +109,8 @@ function isReady(records: readonly RecordStatus[], { mailbox }: Made): boolean {
 function endLines(records: readonly RecordStatus[], made: Made): string[] {
   const missing = records.filter(({ isPublished }) => !isPublished)
   if (!isReady(records, made)) return [`${missing.length} records are missing. Run this again when they are published.`]
+  // Mail arrives; the other half is missing.
+  if (made.needsRelay) return ['Mail arrives.', ...RELAY_LINES]
   if (missing.length === 0) return ['Every record is there. To check from outside: mailstead doctor --outside']
   return [`Mail works. Recommended records that are missing: ${missing.length}. mailstead domain show lists them.`]
 }
@@ -130,7 +132,7 @@ function dataOf(outlook: Outlook, made: Made | null, records: readonly RecordSta
   }
 }
 
-function madeData({ team, domain, mailbox, ownerLink, password }: Made): object {
+function madeData({ team, domain, mailbox, ownerLink, password, needsRelay }: Made): object {
   return {
     team_id: team.id,
     domain_id: domain.id,
@@ -138,5 +140,6 @@ function madeData({ team, domain, mailbox, ownerLink, password }: Made): object 
     mailbox_id: mailbox?.id ?? null,
     owner_link: ownerLink,
     app_password: password,
+    needs_sending_account: needsRelay,
   }
 }

@@ -73,7 +73,7 @@ export async function checkOutboundPort(resolver: Resolver, config: Config): Pro
   }
   const says = `Port ${config.DIRECT_PORT} of other mail servers does not answer (${failures.join('; ')}): mail cannot be sent.`
   const advice =
-    'Ask the network provider to open it, or send through an account of a provider and set DIRECT_DELIVERY to false.'
+    'Ask the network provider to open it, or connect a relay with mailstead provider create, or in the console under Sending.'
   return [failing('port_25_out', says, advice)]
 }
 

@@ -117,6 +117,20 @@ test('a later run changes nothing, asks nothing and prints no secret', async () 
   assert.deepEqual((await cli.json('mailbox', 'app-password', 'list', 'ana@harbour.org')).length, 1)
 })
 
+test('where port 25 is closed outwards it leads to a relay, until one is connected', async () => {
+  const closed = new Commands({ DATA_DIR: join(root, 'data'), DNS_SERVERS: dns.address, DIRECT_PORT: '1' })
+  const seen = await closed.json(...ARGUMENTS)
+  assert.match(findingsOf(seen, 'port_25_out')[0]!, /^fail Port 1 of other mail servers does not answer/)
+  assert.equal(seen.needs_sending_account, true)
+  const { out } = await closed.run(...ARGUMENTS)
+  assert.equal(out.at(-4), 'Mail arrives.')
+  assert.match(out.at(-2)!, /^ +mailstead provider create --name Relay/)
+  await closed
+    .given('secret')
+    .json('provider', 'create', '--name', 'Relay', '--smtp-host', 'smtp.relay.test', '--smtp-username', 'me')
+  assert.equal((await closed.json(...ARGUMENTS)).needs_sending_account, false)
+})
+
 test('a signed zone gets no TLSA record for a key that the first certificate replaces', async () => {
   dns.zone = { ...dns.zone, 'harbour.org': { ...dns.zone['harbour.org'], DS: [12345] } }
   const { records } = await cli.json(...ARGUMENTS)
