@@ -97,7 +97,6 @@ function countOf(value: unknown): number {
 /** "" for what is no text, as optional members may be missing. */
 function textOf(value: unknown): string {
   if (typeof value !== 'string') return ''
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters of strangers are dropped
   return value.replace(/[\u0000-\u001f\u007f]/g, '').slice(0, TEXT_MAX)
 }
 
