@@ -354,7 +354,8 @@ function negativeTtl(reply: DnsReply, code: string): number {
   return soa === undefined ? 0 : Math.min(soa.ttl ?? 0, soa.data.minimum ?? 0, MAX_NEGATIVE_TTL)
 }
 
-function parseServer(text: string): NameServer {
+/** @param text `ip`, `ip:port` or `[ip]:port` @throws TypeError */
+export function parseServer(text: string): NameServer {
   if (isIP(text) !== 0) return { address: text, port: 53 }
   const parts = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text)
   const address = parts?.[1] ?? parts?.[2] ?? ''

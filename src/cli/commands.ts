@@ -26,6 +26,7 @@ import { domainAdd } from './commands/domain-add.ts'
 import { domainAddresses, domainSetAddresses } from './commands/domain-addresses.ts'
 import { domainMtaSts } from './commands/domain-mta-sts.ts'
 import { domainOwn } from './commands/domain-own.ts'
+import { domainPublish } from './commands/domain-publish.ts'
 import { domainReports } from './commands/domain-reports.ts'
 import { domainRotateKey } from './commands/domain-rotate-key.ts'
 import { domainVerify } from './commands/domain-verify.ts'
@@ -140,7 +141,7 @@ export const GROUPS: readonly CommandGroup[] = [
     title: 'Domains and mailboxes',
     commands: [
       ...[domainList, domainShow, domainAdd, domainVerify, domainOwn, domainRotateKey, domainMtaSts, domainReports],
-      ...[domainAddresses, domainSetAddresses],
+      ...[domainPublish, domainAddresses, domainSetAddresses],
       ...[mailboxList, mailboxCreate, mailboxKey, mailboxAlias, mailboxAliases, mailboxRemoveAlias],
       ...[mailboxThrowAway, mailboxThrowAways, mailboxEndThrowAway],
       ...[appPasswordList, appPasswordCreate, appPasswordRevoke, mailboxSettings, mailboxSignIns],

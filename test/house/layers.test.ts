@@ -38,6 +38,7 @@ const LAYERS = new Map([
   ['smtp', 4],
   ['net', 4],
   ['acme', 4],
+  ['dns', 4],
   ['auth', 3],
   ['sieve', 3],
   ['spam', 3],

@@ -22,9 +22,9 @@ const PROTOCOL_ROOMS = [
 ]
 const PROTOCOL_PACKAGES =
   /^(?:koa|@koa\/router|smtp-server|undici|node:http|node:https|node:http2|node:net|node:tls)(?:\/|$)/
-/** Below the protocol rooms, only the DNS resolver, the virus scanner client, the transports and two checks of the doctor open a socket. */
+/** Below the protocol rooms, only the DNS resolver, updates of zones, the virus scanner client, the transports and two checks of the doctor open a socket. */
 const MAY_OPEN_SOCKETS =
-  /^src\/(?:base\/(?:resolver|safe-fetch|virus-scan|dns-[a-z]+)|outbound\/transports\/.+|maintenance\/doctor\/(?:client-ports|smtp-port))\.ts$/
+  /^src\/(?:base\/(?:resolver|safe-fetch|virus-scan|dns-[a-z]+)|dns\/update|outbound\/transports\/.+|maintenance\/doctor\/(?:client-ports|smtp-port))\.ts$/
 const SOCKETS = ['node:net', 'node:tls']
 /** HTTP clients: connected sending accounts, and webhooks. */
 const MAY_CALL_HTTP = /^src\/(?:acme\/http|base\/safe-fetch|outbound\/(?:model\/api-client|transports\/.+))\.ts$/
