@@ -89,7 +89,7 @@ function Summary({ message: { recipients, subject, created_at } }: { message: He
   )
 }
 
-/** The whole message: nobody decides by its subject alone. */
+/** The whole message: a subject alone is too little to decide by. */
 function Opened({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(['held', id], () => readHeld(id))
   if (error !== null) return <ErrorCard error={error} onRetry={refetch} />
