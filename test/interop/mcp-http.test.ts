@@ -8,7 +8,8 @@ import { TOOLS } from '../../src/mcp/server.ts'
 import { data, receive } from '../api/expect.ts'
 import { AgentClient, EASY_WORK, JWT_BEARER } from '../support/agents.ts'
 import { type Json, startAppliance, type TestAppliance } from '../support/appliance.ts'
-import { signInMember } from '../support/person.ts'
+import { eventually } from '../support/eventually.ts'
+import { PersonClient, signInMember } from '../support/person.ts'
 
 let appliance: TestAppliance
 let team: Awaited<ReturnType<TestAppliance['team']>>
@@ -59,6 +60,11 @@ function post(key: string | null, body: string, headers: Record<string, string> 
   const credential = key === null ? {} : { authorization: `Bearer ${key}` }
   const all = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...credential }
   return fetch(url, { method, headers: { ...all, ...headers }, ...(method === 'POST' ? { body } : {}) })
+}
+/** Every message of programs waits. */
+const ALL_WAIT = {
+  ...{ allowTo: [], blockTo: [], repliesOnly: false, hourlyRecipients: null, dailyRecipients: null },
+  approval: 'always' as const,
 }
 const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
 
@@ -192,5 +198,44 @@ describe('the tools of a mailbox over HTTP', () => {
     assert.equal((await appliance.get('/mailbox/me', token)).status, 403, 'a token for the tools is none for the API')
     const reading = await agent.readToken(registered.identity_assertion)
     assert.equal((await post(reading, LIST)).status, 403, 'and the reverse')
+  })
+
+  it('lead an agent from its registration to an answer that its owner has approved', async () => {
+    const agent = new AgentClient(appliance)
+    const registered = await agent.register()
+    const { app } = appliance
+    const { registrations, ownership } = app.agents
+    const registration = registrations.byId(app.db.read, registered.registration_id)!
+    const scope = { email: 'owner@people.example', teamId: null, mailboxId: null, shownBy: null }
+    const owner = await app.db.write((tx) => {
+      ownership.accept(tx, registration, scope.email)
+      ownership.approveSending(tx, registration.id)
+      app.outbound.held.policies.put(tx, { id: registration.mailboxId, teamId: registration.teamId }, ALL_WAIT)
+      return app.people.signInAs(tx, scope)
+    })
+    const claimed = (await agent.claim(registered.claim_token, { resource: url })).body as Json
+    assert.equal(claimed.scope, 'mailbox.read email.receive email.send')
+    const client = await connect(claimed.access_token)
+    const waiting = call(client, 'wait', { kind: 'message', seconds: 50 })
+    const question = { to: [{ email: registered.mailbox.email }], subject: 'Question', text_body: 'When?' }
+    data(await appliance.call('POST', '/mailbox/messages/send', ana.key, question), 202)
+    await appliance.settle()
+    const [{ message_id, thread_id }] = (await waiting).matches
+    assert.match(await call(client, 'read_thread', { thread_id }), /When\?/)
+    const answer = await call(client, 'reply', { message_id, text: 'Tomorrow.' })
+    assert.equal(answer.status, 'held')
+    const person = new PersonClient(appliance, owner)
+    const [held] = data<Json[]>(await person.get('/me/v1/held-messages'))
+    data(await person.call('POST', `/me/v1/held-messages/${held.id}/approve`, { hash: held.hash }))
+    // It leaves ten seconds after it was written, so that the agent can take it back.
+    const account = app.store.accounts.byMailbox(ana.id)!.n
+    const received = await eventually(async () => {
+      await appliance.settle()
+      const sql = 'SELECT subject FROM messages WHERE account = ? AND from_email = ?'
+      return app.db.read.get<{ subject: string }>(sql, [account, registered.mailbox.email])
+    })
+    assert.equal(received!.subject, 'Re: Question')
+    await app.db.write((tx) => ownership.revokeSending(tx, registration.id))
+    assert.equal((await post(claimed.access_token, LIST)).status, 401, 'taking sending back ends the token')
   })
 })
