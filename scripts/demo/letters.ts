@@ -35,7 +35,7 @@ const order = `<html><body style="margin:0;background:#f2f5f8;font-family:Arial,
 
 const news = `<html><body style="font-family:Georgia,serif;color:#1c2b33">
 <h1 style="font-size:24px">Boats of the week</h1>
-<p>A cutter of 1934 looks for hands that know caravel planking, two dinghies for children, and somebody gives away a mast.</p>
+<p>A cutter of 1934 looks for hands that know caravel planking, two dinghies for children, and someone gives away a mast.</p>
 <h2 style="font-size:18px">Storm on Thursday?</h2>
 <p>The models disagree. Double your lines on Wednesday evening and read the harbour board.</p>
 <p style="font-size:13px;color:#5a6b75">You read this because you asked for it at the regatta of 2028.</p></body></html>`
@@ -82,7 +82,7 @@ export const LETTERS: readonly Letter[] = [
     from: 'Solent Sails <loft@solentsails.example>',
     hoursAgo: 26,
     subject: 'Your mainsail is ready for fitting',
-    text: 'Good morning!\n\nThe loft finished the new main for Solveig. Could somebody be on board on Friday at ten? We bring the battens.\n\nJack\n',
+    text: 'Good morning!\n\nThe loft finished the new main for Solveig. Could someone be on board on Friday at ten? We bring the battens.\n\nJack\n',
     isRead: true,
     returnsIn: 40,
   },
