@@ -155,7 +155,13 @@ test('only the known operations need no credential', () => {
     [
       ...['createAgentChallenge', 'getAgentGuide', 'getAgentKeys', 'getAuthorizationServer'],
       ...['getAuthorizationServerLegacyPath', 'getHealth', 'getProtectedResource', 'getReadiness'],
-      ...['getSendingProtectedResource', 'issueAgentToken', 'registerAgent', 'revokeAgentToken'],
+      ...[
+        'getSendingProtectedResource',
+        'getToolsProtectedResource',
+        'issueAgentToken',
+        'registerAgent',
+        'revokeAgentToken',
+      ],
     ].sort(),
   )
 })
