@@ -45,6 +45,7 @@ export const DOC_GROUPS: readonly DocGroup[] = [
       entry('sending', 'Sending'),
       entry('sending-accounts', 'Sending accounts'),
       entry('mailboxes', 'Mailboxes and search'),
+      entry('webmail', 'Mail in the browser'),
       entry('mail-programs', 'Mail programs'),
       entry('outside-accounts', 'Outside accounts'),
       entry('google-and-microsoft', 'Google and Microsoft'),

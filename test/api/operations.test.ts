@@ -142,6 +142,7 @@ const known: Record<string, () => Own | Promise<Own>> = {
     walker.know('/mailbox/messages', messages.at(-1).id)
     return {}
   },
+  setThreadSnooze: () => ({ body: { until: new Date(clock.now() + 86_400_000).toISOString() } }),
   // A message of a list that is left by one click, of a sender that DMARC proves.
   async cancelListSubscription() {
     const { email } = data<Json>(await appliance.get(`/mailboxes/${secrets.mailboxId}`, team.key))

@@ -11,7 +11,7 @@ export const heldStories: readonly Story[] = [
     name: 'an owner sets that messages of programs wait, looks at three, and approves, edits and rejects them',
     async run(web) {
       const { appliance, team } = web
-      const box = await team.mailbox('robot@harbour.test')
+      const box = await team.mailbox('winch@harbour.test')
       const tab = await web.open(web.owner)
       const { page } = tab
       await tab.goTo(`/console/${web.ids.team}/mailboxes/${box.id}/settings`)

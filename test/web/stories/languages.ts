@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import * as english from '../../../web/src/words/en/all.ts'
-import * as ofMail from '../../../web/src/words/en/of-mail.ts'
+import * as mailTexts from '../../../web/src/words/mail-texts.ts'
 import { fillInbox, makeMailWorld } from '../mail-world.ts'
 import type { Story } from '../story.ts'
 import type { WebAppliance } from '../web-appliance.ts'
@@ -106,7 +106,7 @@ const SAME_IN_GERMAN = new Set(['Mailstead', 'Name', 'Format', 'Team', 'Mail'])
 async function walkMail(web: WebAppliance): Promise<void> {
   const world = await makeMailWorld(web, 'liesel')
   await fillInbox(world, 3)
-  const texts = new Set(englishTexts({ ...ofMail }).filter((text) => !SAME_IN_GERMAN.has(text)))
+  const texts = new Set(englishTexts({ ...mailTexts }).filter((text) => !SAME_IN_GERMAN.has(text)))
   for (const [locale, isOwn] of [
     ['de', (text: string) => text === 'Nachrichten suchen'],
     [PSEUDO, (text: string) => text.startsWith('⟦')],

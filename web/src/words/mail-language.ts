@@ -1,7 +1,7 @@
 // The languages of the mail pages: they have some that the console has not, and load their own texts alone.
 
-import type * as english from './en/of-mail.ts'
 import { type Language, loadLanguageOf, type Translated } from './language.ts'
+import type * as english from './mail-texts.ts'
 
 /** Everything that the mail pages say; the pseudo-locale has the texts of the console too. */
 type MailWords = Translated<typeof english>
@@ -14,6 +14,6 @@ const LANGUAGES: Readonly<Record<string, Language<MailWords>>> = {
 /** @see loadLanguageOf */
 export const loadMailLanguage = (locale: string): Promise<string> =>
   loadLanguageOf(locale, LANGUAGES, async (words) => {
-    const [{ replaceTexts }, sources] = await Promise.all([import('./replace.ts'), import('./en/of-mail.ts')])
+    const [{ replaceTexts }, sources] = await Promise.all([import('./replace.ts'), import('./mail-texts.ts')])
     replaceTexts({ ...sources }, words)
   })
