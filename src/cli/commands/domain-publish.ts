@@ -35,7 +35,7 @@ export const domainPublish: Command = {
     },
     replace: {
       value: 'purpose',
-      says: 'take the place of other records, such as spf or mx; may be repeated',
+      says: `take the place of other records: ${PURPOSES.join(', ')}; may be repeated`,
       words: PURPOSES,
       many: true,
     },

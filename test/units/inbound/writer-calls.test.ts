@@ -34,7 +34,7 @@ function open() {
 
 function decided(): ForWriter<Decided> {
   const mailbox = { id: 'mbx_1' }
-  const recipient = { rcptTo: 'ben@in.test', mailbox, teamId: 'team_1', domain: 'in.test' }
+  const recipient = { rcptTo: 'ben@in.test', mailbox, teamId: 'team_1', domain: 'in.test', step: 'address' }
   const data = new Uint8Array([1, 2, 3, 4])
   return {
     queueId: 'q1',
@@ -56,7 +56,7 @@ test('a message to store arrives with its content, whose buffers are handed over
   const message = decided()
   assert.equal(await thread.remote.deliver(message), 'stored')
   const sent = thread.calls[0]!.given[0] as ForWriter<Decided>
-  assert.deepEqual(Object.keys(sent.recipients[0]!), ['rcptTo', 'mailbox', 'teamId', 'domain'])
+  assert.deepEqual(Object.keys(sent.recipients[0]!), ['rcptTo', 'mailbox', 'teamId', 'domain', 'step'])
   assert.deepEqual([...sent.inspection.chunks[0]!.data], [1, 2, 3, 4])
   assert.equal(sent.inspection.report, null)
   assert.equal(message.inspection.chunks[0]!.data.length, 0, 'the buffer has moved')
