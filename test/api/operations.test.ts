@@ -16,7 +16,7 @@ import { startHook } from '../support/hook.ts'
 import { certificateFor, startMailServer } from '../support/mail-server.ts'
 import { sendingContextOf } from '../support/sending-appliance.ts'
 import { type Operation, type Own, operationsOf, Walker } from '../support/walker.ts'
-import { data, etagOf, failure, receive } from './expect.ts'
+import { data, etagOf, failure, receive, success } from './expect.ts'
 
 const hook = await startHook()
 const server = await startMailServer({ ...(await certificateFor('smtp.example.com')), size: 10_000_000 })
@@ -105,6 +105,15 @@ async function anyMember(): Promise<Own> {
 }
 
 /** What the examples cannot know, by operation. */
+const tomorrow = () => new Date(clock.now() + 86_400_000).toISOString()
+
+/** A thread in the Inbox. */
+async function arrivedThread(): Promise<string> {
+  const { email } = data<Json>(await appliance.get(`/mailboxes/${secrets.mailboxId}`, team.key))
+  await receive(appliance, { to: email, subject: `Arrived ${clock.now()}` })
+  return data<Json[]>(await appliance.get('/mailbox/messages?limit=1', secrets.mailbox))[0]!.thread_id
+}
+
 const known: Record<string, () => Own | Promise<Own>> = {
   // What is active already cannot be activated; it is checked by itself once it is made.
   async activateProvider() {
@@ -142,7 +151,12 @@ const known: Record<string, () => Own | Promise<Own>> = {
     walker.know('/mailbox/messages', messages.at(-1).id)
     return {}
   },
-  setThreadSnooze: () => ({ body: { until: new Date(clock.now() + 86_400_000).toISOString() } }),
+  setThreadSnooze: async () => ({ path: { thread_id: await arrivedThread() }, body: { until: tomorrow() } }),
+  async deleteThreadSnooze() {
+    const id = await arrivedThread()
+    success(await appliance.call('PUT', `/mailbox/threads/${id}/snooze`, secrets.mailbox, { until: tomorrow() }))
+    return { path: { thread_id: id } }
+  },
   // A message of a list that is left by one click, of a sender that DMARC proves.
   async cancelListSubscription() {
     const { email } = data<Json>(await appliance.get(`/mailboxes/${secrets.mailboxId}`, team.key))
