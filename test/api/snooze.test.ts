@@ -89,6 +89,40 @@ test('a message that joins a snoozed thread brings it back, and one moved elsewh
   assert.deepEqual((await thread(moved)).folder_ids, [idOf('archive')])
 })
 
+test('a snoozed message stays in its other folders, and a draft does not bring it back', async () => {
+  const work = data<FolderJson>(await appliance.call('POST', '/mailbox/folders', ana.key, { name: 'Work' }), 201)
+  const message = await arrive('Twice filed')
+  const { thread_id: id } = message
+  data(await appliance.call('PATCH', `/mailbox/threads/${id}`, ana.key, { add_folder_ids: [work.id] }))
+  data(await snooze(id, { until: inHours(1), in_folder_id: idOf('inbox') }))
+  const snoozed = (await foldersOf(ana.key)).find(({ path }) => path === 'Snoozed')!
+  assert.deepEqual((await thread(id)).folder_ids.toSorted(), [work.id, snoozed.id].toSorted())
+  data(await snooze(id, { until: inHours(1) }))
+  assert.deepEqual((await thread(id)).folder_ids.toSorted(), [work.id, snoozed.id].toSorted())
+  clock.advance(1000)
+  const draft = { subject: 'Re: Twice filed', in_reply_to_message_id: message.id }
+  const { thread_id: joined } = data<Json>(await appliance.call('POST', '/mailbox/drafts', ana.key, draft), 201)
+  assert.equal(joined, id)
+  assert.equal(await run(), 0)
+  clock.advance(HOUR_MS)
+  assert.equal(await run(), 1)
+  const back = [work.id, idOf('inbox'), idOf('drafts')]
+  assert.deepEqual((await thread(id)).folder_ids.toSorted(), back.toSorted())
+})
+
+test('a thread returns to the folder that it left last', async () => {
+  const { thread_id: id } = await arrive('Moved by hand')
+  const move = (role: string) =>
+    appliance.call('PATCH', `/mailbox/threads/${id}`, ana.key, { set_folder_ids: [idOf(role)] })
+  data(await move('archive'))
+  data(await snooze(id, { until: inHours(1) }))
+  data(await move('inbox'))
+  data(await snooze(id, { until: inHours(2) }))
+  clock.advance(2 * HOUR_MS)
+  await run()
+  assert.deepEqual((await thread(id)).folder_ids, [idOf('inbox')])
+})
+
 test('times out of bounds, unknown folders, other mailboxes and drafts are refused', async () => {
   const { thread_id: id } = await arrive('Refused')
   for (const hours of [0, -1, 24 * 365 * 2 + 1])

@@ -41,9 +41,20 @@ export function endedSnoozes(reader: Reader, now: number, limit: number): Snooze
   return SNOOZES.all(reader, 'WHERE until <= ? ORDER BY until LIMIT ?', [now, limit])
 }
 
-/** Snoozes after a thread, in the order of the threads. */
-export function snoozesAfter(reader: Reader, thread: number, limit: number): Snooze[] {
-  return SNOOZES.all(reader, 'WHERE thread > ? ORDER BY thread LIMIT ?', [thread, limit])
+/**
+ * Snoozes after a thread, in the order of the threads: of those that a message has joined in the Inbox or in an own folder, and of threads
+ * that are gone. Drafts and sent messages are the owner's, who needs no sign of them.
+ */
+export function joinedSnoozes(reader: Reader, thread: number, limit: number): Snooze[] {
+  return SNOOZES.all(
+    reader,
+    `WHERE thread > ? AND (NOT EXISTS (SELECT 1 FROM threads t WHERE t.n = snoozes.thread) OR EXISTS (
+       SELECT 1 FROM messages m JOIN message_folders e ON e.message = m.n JOIN folders f ON f.n = e.folder
+       WHERE m.thread = snoozes.thread AND m.received_at > snoozes.created_at
+         AND f.id <> snoozes.held_in AND (f.role IS NULL OR f.role = 'inbox')))
+     ORDER BY thread LIMIT ?`,
+    [thread, limit],
+  )
 }
 
 export function countSnoozes(reader: Reader, account: number): number {

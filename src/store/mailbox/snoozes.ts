@@ -2,18 +2,18 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { conflict, notFound } from '../../base/errors.ts'
-import type { Db, Reader, Tx } from '../../db/db.ts'
+import type { Db, Reader, Steps, Tx } from '../../db/db.ts'
 import {
   countSnoozes,
   endedSnoozes,
+  joinedSnoozes,
   putSnooze,
   removeSnooze,
   type Snooze,
   snoozeOf,
-  snoozesAfter,
 } from '../entries/snooze-rows.ts'
 import { countMessagesOf, messageIdsOf } from '../entries/thread-messages.ts'
-import { threadIdsOf, threadRow, threadsOf } from '../entries/thread-rows.ts'
+import { threadIdsOf, threadRow } from '../entries/thread-rows.ts'
 import type { MessageEdits } from '../messages/edits.ts'
 import type { UndoEdit } from '../messages/undo-edits.ts'
 import type { Accounts } from '../rows/accounts.ts'
@@ -29,6 +29,8 @@ export const SNOOZED_FOLDER = 'Snoozed'
 export const SNOOZES_MAX = 1000
 const SEEN = '$seen'
 const ENDED_AT_ONCE = 100
+/** Messages moved before other code of this thread runs. */
+const STEP_MESSAGES = 500
 
 interface Deps {
   db: Db
@@ -49,26 +51,28 @@ export class Snoozes {
   }
 
   /**
-   * Moves the messages of a thread that are in one folder aside until a time; a thread that waits already gets the new time.
+   * Moves the messages of a thread that are in one folder aside until a time; they stay in their other folders. A thread that waits already
+   * gets the new time, and what came to the Inbox since then waits with it.
    * @param fromId of the folder that they leave; null: the Inbox, the Archive or the first of the own folders that has some
    * @returns how to undo the move; empty when only the time changed
    * @throws ProductError not_found, conflict (nothing of it is in the folder, or too many threads wait) @throws ThreadEditRefused
    */
   async snooze(account: Account, id: string, { until, fromId }: { until: number; fromId: string | null }) {
     const { db, threads } = this.#deps
-    const held = await this.#folder(account)
     const thread = threadRow(db.read, account.n, id)
     if (thread === undefined) throw notFound('thread')
-    const from = this.#folderOf(account, thread, fromId, held)
+    const earlier = this.#waiting(db.read, account, thread)
+    const held = earlier?.held ?? (await this.#folder(account))
+    const from = this.#folderOf(account, thread, fromId, { held, waits: earlier !== undefined })
     const undo: UndoEdit[] = []
-    const change = { inFolder: from?.n ?? held.n, folders: { set: [held.id] }, undo }
-    await threads.change(account, id, change, (tx) => {
-      const before = snoozeOf(tx, thread.n)
-      if (from === null && before === undefined)
-        throw conflict('No message of the thread is in a folder that it can leave.')
-      if (before === undefined && countSnoozes(tx, account.n) >= SNOOZES_MAX)
+    const folders = from === null ? {} : { remove: [from.id], add: [held.id] }
+    await threads.change(account, id, { inFolder: from?.n ?? held.n, folders, undo }, (tx) => {
+      const waiting = this.#waiting(tx, account, thread)
+      // What came to the Inbox since then returns there, and the rest of the thread with it.
+      const backTo = from?.id ?? waiting?.snooze.backTo
+      if (backTo === undefined) throw conflict('No message of the thread is in a folder that it can leave.')
+      if (waiting === undefined && countSnoozes(tx, account.n) >= SNOOZES_MAX)
         throw conflict(`A mailbox has at most ${SNOOZES_MAX} snoozed threads.`)
-      const backTo = before?.heldIn === held.id ? before.backTo : from!.id
       const createdAt = this.#deps.clock.now()
       putSnooze(tx, { thread: thread.n, account: account.n, heldIn: held.id, backTo, until, createdAt })
       this.#record(tx, account, thread.n, id)
@@ -84,7 +88,7 @@ export class Snoozes {
     await this.#return(account, snooze, id, false)
   }
 
-  /** Returns threads whose time has come, and those that a message has joined. @returns how many */
+  /** Returns threads whose time has come, and those that a message of others has joined. @returns how many */
   async endDue(signal: AbortSignal): Promise<number> {
     const { db, clock } = this.#deps
     let ended = 0
@@ -94,13 +98,8 @@ export class Snoozes {
       if (signal.aborted || due.length < ENDED_AT_ONCE) break
     }
     for (let after = 0; !signal.aborted; ) {
-      const page = snoozesAfter(db.read, after, ENDED_AT_ONCE)
-      const latest = threadsOf(
-        db.read,
-        page.map(({ thread }) => thread),
-      )
-      const isJoined = ({ thread, createdAt }: Snooze) => (latest.get(thread)?.lastReceivedAt ?? Infinity) > createdAt
-      ended += await this.#returnAll(page.filter(isJoined), signal)
+      const page = joinedSnoozes(db.read, after, ENDED_AT_ONCE)
+      ended += await this.#returnAll(page, signal)
       if (page.length < ENDED_AT_ONCE) break
       after = page.at(-1)!.thread
     }
@@ -125,30 +124,64 @@ export class Snoozes {
   }
 
   /** Moves what still waits back. Messages that were moved elsewhere stay there. */
-  async #return(account: Account, { thread, heldIn, backTo }: Snooze, id: string, asUnread: boolean): Promise<void> {
-    const { db, folders, edits, threads } = this.#deps
-    const keys = folders.keys(account)
-    const held = keys.find((key) => key.id === heldIn)
-    if (held === undefined) {
-      await db.writeFreeing((tx) => removeSnooze(tx, thread))
-      return
-    }
-    const back = keys.find((key) => key.id === backTo) ?? keys.find(({ role }) => role === 'inbox')!
-    await threads.change(account, id, { inFolder: held.n, folders: { set: [back.id] } }, (tx) => {
-      removeSnooze(tx, thread)
-      this.#record(tx, account, thread, id)
-      const last = messageIdsOf(tx, thread, isListed(tx, account, id), held.n).at(-1)
-      if (asUnread && last !== undefined) edits.changeIn(tx, account, [last], { keywords: { remove: [SEEN] } })
+  #return(account: Account, snooze: Snooze, id: string, asUnread: boolean): Promise<void> {
+    // As for any other move: it must be possible on a full disk.
+    return this.#deps.db.writeInSteps((tx) => this.#moveBack(tx, account, { snooze, id, asUnread }), {
+      mayUseReserve: true,
     })
   }
 
+  /** However many they are: a thread that failed would keep all others waiting. */
+  *#moveBack(
+    tx: Tx,
+    account: Account,
+    { snooze, id, asUnread }: { snooze: Snooze; id: string; asUnread: boolean },
+  ): Steps<void> {
+    const { thread, heldIn, backTo, until, createdAt } = snooze
+    const current = snoozeOf(tx, thread)
+    // It may have returned, or have a new time, since its row was read.
+    if (current?.until !== until || current.createdAt !== createdAt) return
+    removeSnooze(tx, thread)
+    const keys = this.#deps.folders.keys(account, tx)
+    const held = keys.find((key) => key.id === heldIn)
+    if (held === undefined) return
+    const back = keys.find((key) => key.id === backTo) ?? keys.find(({ role }) => role === 'inbox')!
+    this.#record(tx, account, thread, id)
+    const { edits } = this.#deps
+    const ids = messageIdsOf(tx, thread, isListed(tx, account, id), held.n)
+    const folders = { remove: [held.id], add: [back.id] }
+    for (let at = 0; at < ids.length; at += STEP_MESSAGES) {
+      edits.changeIn(tx, account, ids.slice(at, at + STEP_MESSAGES), { folders })
+      yield
+    }
+    const last = ids.at(-1)
+    if (asUnread && last !== undefined) edits.changeIn(tx, account, [last], { keywords: { remove: [SEEN] } })
+  }
+
+  /** The snooze of a thread of which messages still wait, and their folder; undefined also where all of them were moved elsewhere. */
+  #waiting(
+    reader: Reader,
+    account: Account,
+    thread: { n: number; listed: number },
+  ): { snooze: Snooze; held: FolderKey } | undefined {
+    const snooze = snoozeOf(reader, thread.n)
+    const held = snooze && this.#deps.folders.keys(account, reader).find(({ id }) => id === snooze.heldIn)
+    if (snooze === undefined || held === undefined) return undefined
+    return countMessagesOf(reader, thread.n, thread.listed === 1, held.n) > 0 ? { snooze, held } : undefined
+  }
+
   /** The folder that a snoozed thread leaves; null when none of its messages is in one that it can leave. */
-  #folderOf(account: Account, thread: { n: number; listed: number }, fromId: string | null, held: FolderKey) {
+  #folderOf(
+    account: Account,
+    thread: { n: number; listed: number },
+    fromId: string | null,
+    { held, waits }: { held: FolderKey; waits: boolean },
+  ) {
     const keys = this.#deps.folders.keys(account)
     const byRole = (role: string) => keys.filter((key) => key.role === role)
     const own = keys.filter(({ role, id }) => role === null && id !== held.id)
-    const candidates =
-      fromId === null ? [...byRole('inbox'), ...byRole('archive'), ...own] : keys.filter(({ id }) => id === fromId)
+    const ordered = waits ? byRole('inbox') : [...byRole('inbox'), ...byRole('archive'), ...own]
+    const candidates = fromId === null ? ordered : (waits ? ordered : keys).filter(({ id }) => id === fromId)
     const has = ({ n }: FolderKey) => countMessagesOf(this.#deps.db.read, thread.n, thread.listed === 1, n) > 0
     return candidates.find((key) => key.id !== held.id && has(key)) ?? null
   }
