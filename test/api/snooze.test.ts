@@ -159,6 +159,8 @@ test('answers to a muted thread go to the Archive, unless the mailbox is in To',
   assert.ok(toList.keywords.includes('$muted'))
   const toAna = await answer(ana.email)
   assert.deepEqual(toAna.folder_ids, [idOf('inbox')])
+  // What is in Trash keeps its keyword when the thread is muted no more.
+  data(await appliance.call('PATCH', `/mailbox/messages/${toList.id}`, ana.key, { folder_ids: [idOf('trash')] }))
   data(await appliance.call('PATCH', `/mailbox/threads/${first.thread_id}`, ana.key, { remove_keywords: ['$muted'] }))
   clock.advance(MINUTE_MS)
   assert.deepEqual((await answer(list)).folder_ids, [idOf('inbox')])

@@ -23,12 +23,13 @@ export function countMessagesOf(reader: Reader, thread: number, listed: boolean,
 /** The newest messages of a thread that tell whether it is muted. */
 const MUTED_LOOKED_AT = 50
 
-/** Those of some threads of which one of the newest messages has `$muted`. */
+/** Those of some threads of which one of the newest messages outside Trash and Junk has `$muted`: there the owner sees and removes it. */
 export function mutedThreads(reader: Reader, threads: readonly number[]): Set<number> {
   if (threads.length === 0) return new Set()
   const rows = reader.all<{ thread: number }>(
     `SELECT j.value AS thread FROM json_each(?) j WHERE EXISTS (
-       SELECT 1 FROM (SELECT keywords FROM messages WHERE thread = j.value ORDER BY received_at DESC, n DESC LIMIT ?)
+       SELECT 1 FROM (SELECT keywords FROM messages WHERE thread = j.value AND listed = 1
+                      ORDER BY received_at DESC, n DESC LIMIT ?)
        WHERE keywords LIKE ?)`,
     [JSON.stringify([...new Set(threads)]), MUTED_LOOKED_AT, `%"${MUTED}"%`],
   )
