@@ -7,9 +7,12 @@ import type { SendableAnswer } from './reply.ts'
 import type { RequestContext } from './request-context.ts'
 import { isBytes, isPage, isStream, type Route } from './route.ts'
 
-/** What would send without the policy, or weaken it: more credentials, forwards, scripts, automatic answers, identities. */
+/**
+ * What would send without the policy, or weaken it: more credentials, forwards, scripts, automatic answers, identities, and the POST to an
+ * address that a message of a stranger names.
+ */
 const EVADES_POLICY =
-  /^(?:POST|PUT|PATCH) \/mailbox\/(?:app-passwords|forwards|sieve-scripts|vacation-response|identities|sender-filter)(?:\/|$)/
+  /^(?:POST|PUT|PATCH) \/mailbox\/(?:(?:app-passwords|forwards|sieve-scripts|vacation-response|identities|sender-filter)(?:\/|$)|messages\/[^/]+\/unsubscribe$)/
 /** Answers without a word that a stranger wrote. Whatever is not listed counts as reading. */
 const WORDLESS: ReadonlySet<string> = new Set(
   `getMailboxMe getMailboxSession getMailboxUsage getMailboxRemoteAccount getClientSettings getMessageCount

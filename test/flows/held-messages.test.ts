@@ -309,6 +309,7 @@ test('lists, threads, caps and budgets refuse; signed-in persons are exempt, and
     ['POST', '/mailbox/sieve-scripts', { name: 'Out', content: 'keep;' }],
     ['PUT', '/mailbox/vacation-response', { is_enabled: true, text_body: 'Away.' }],
     ['POST', '/mailbox/identities', { name: 'Other' }],
+    ['POST', '/mailbox/messages/msg_a1b2c3d4e5f6g7h8i9j0k1l2/unsubscribe', undefined],
   ] as const) {
     failure(await appliance.call(method, path, box.key, body), 403, 'insufficient_permissions')
   }
