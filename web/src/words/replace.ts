@@ -5,7 +5,9 @@ export function replaceTexts(source: object, texts: object): void {
   for (const [name, text] of Object.entries(texts)) {
     const there = Reflect.get(source, name) as unknown
     if (there === undefined) continue
-    if (typeof there === 'object' && there !== null) replaceTexts(there, text as object)
+    // A list may have another length, as words to look for do.
+    if (Array.isArray(there) && Array.isArray(text)) there.splice(0, there.length, ...(text as unknown[]))
+    else if (typeof there === 'object' && there !== null) replaceTexts(there, text as object)
     else Reflect.set(source, name, text)
   }
 }
