@@ -101,7 +101,7 @@ async function walkPages(web: WebAppliance): Promise<void> {
 }
 
 /** Every German text is another one than the English, but for those that are the same word in both. */
-const SAME_IN_GERMAN = new Set(['Mailstead', 'Name', 'Format', 'Team', 'Mail'])
+const SAME_IN_GERMAN = new Set(['Mailstead', 'Name', 'Format', 'Team', 'Mail', 'Label', 'Labels'])
 
 async function walkMail(web: WebAppliance): Promise<void> {
   const world = await makeMailWorld(web, 'liesel')
