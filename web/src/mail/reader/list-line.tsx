@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import { unsubscribe } from '../../api/mail.ts'
 import type { Message, MessageView } from '../../api/types.ts'
+import { addressIn } from '../../base/mailto.ts'
 import { useAction } from '../../live/action.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog, FormFoot } from '../../parts/dialog.tsx'
@@ -36,7 +37,7 @@ export function ListLine({ message, view }: { message: Message; view: MessageVie
         </Button>
       )}
       {!isLeft && way === 'message' && data.maySend && (
-        <Button kind="link" onPress={() => void openComposer(data, { kind: 'new', to: addressOf(list.mailto!) })}>
+        <Button kind="link" onPress={() => void openComposer(data, { kind: 'new', to: addressIn(list.mailto!) })}>
           {words.mailingList.write}
         </Button>
       )}
@@ -56,8 +57,6 @@ function wayOut({ authentication }: Message, { list }: MessageView, mayChange: b
   if (list!.mailto !== null) return 'message'
   return list!.https === null ? null : 'page'
 }
-
-const addressOf = (mailto: string) => decodeURIComponent(mailto.slice('mailto:'.length).replace(/\?.*$/, ''))
 
 function AskLeave({ message, host, close }: { message: Message; host: string; close: () => void }) {
   const { data } = useMail()

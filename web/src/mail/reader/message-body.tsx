@@ -5,6 +5,7 @@ import { type ApiError, toApiError } from '../../api/errors.ts'
 import type { Message, MessageView } from '../../api/types.ts'
 import { documentOf } from '../../api/views.ts'
 import { look } from '../../base/look.ts'
+import { addressIn } from '../../base/mailto.ts'
 import { preferences } from '../../live/preferences.ts'
 import { Button } from '../../parts/button.tsx'
 import { MessageFrame } from '../../parts/message-frame.tsx'
@@ -71,7 +72,7 @@ function HtmlBody({ message, view }: { message: Message; view: MessageView }) {
   const follow = (n: number): boolean => {
     const link = view.links.find((one) => one.n === n)
     if (link?.href.startsWith('mailto:') === true && data.maySend) {
-      void openComposer(data, { kind: 'new', to: decodeURIComponent(link.href.slice(7).replace(/\?.*$/, '')) })
+      void openComposer(data, { kind: 'new', to: addressIn(link.href) })
       return false
     }
     const isDoubtful = link !== undefined && (link.warning !== null || view.tone?.tone === 'bad')
