@@ -110,7 +110,7 @@ export function snooze(mail: Mail, ids: readonly string[], until: string | null)
     ids,
     change: async (api, id) => {
       if (until !== null) return (await snoozeThread(api, id, until, from)).undo_id
-      await endSnooze(api, id)
+      await returned(endSnooze(api, id))
       return null
     },
     apply: (thread) => ({ ...thread, snoozed_until: until }),
@@ -118,6 +118,15 @@ export function snooze(mail: Mail, ids: readonly string[], until: string | null)
   })
   // The folder is made with the first one.
   void acting.then(() => mail.data.readFolders()).catch(() => null)
+}
+
+/** A conversation that waits no more is where it should be: the request was repeated, or its time had come. */
+async function returned(ending: Promise<unknown>): Promise<void> {
+  try {
+    await ending
+  } catch (error) {
+    if (toApiError(error).status !== 404) throw error
+  }
 }
 
 /** Moves conversations out of the folder of the list, or all of their messages where the list is a search. */
