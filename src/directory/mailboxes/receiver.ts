@@ -128,15 +128,17 @@ function findRole(deps: ReceiverDeps, local: string, domain: ReceivingDomain): R
   return mailbox && { mailbox, step: 'role', reached: `${role}@${domain.name}` }
 }
 
-/** An address that ended, or a tag of one, matches no pattern: who ended it wants no more mail to it. */
+/** An address that ended, a tag of one, or a tag of a throw-away address matches no pattern: who ended or paused it wants no more mail to it. */
 function findByPattern(deps: ReceiverDeps, local: string, domain: ReceivingDomain): Resolution | undefined {
   if (CONTROL_NAMES.includes(bareLocal(local, domain.separators))) return undefined
   const id = deps.addressing.leadsTo(domain.id, local)
   const mailbox = id === undefined ? undefined : deps.mailboxes.byId(id)
   if (mailbox === undefined || mailbox.status === 'deleted') return undefined
-  const names = [local, ...basesOf(local, domain.separators)]
-  if (names.some((name) => deps.retired.has(domain.id, `${name}@${domain.name}`))) return undefined
-  return { mailbox, step: 'pattern', reached: `${local}@${domain.name}` }
+  const bases = basesOf(local, domain.separators).map((base) => `${base}@${domain.name}`)
+  const reached = `${local}@${domain.name}`
+  if ([reached, ...bases].some((address) => deps.retired.has(domain.id, address))) return undefined
+  if (bases.some((base) => deps.mailboxes.reachedAt(domain.id, base)?.isThrowAway === true)) return undefined
+  return { mailbox, step: 'pattern', reached }
 }
 
 /** Without any tag. */
