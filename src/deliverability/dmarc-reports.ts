@@ -8,11 +8,10 @@ import type { Config } from '../config/config.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
 import type { Domain } from '../directory/domains/domain-record.ts'
-import { registeredDomain } from '../directory/names/domain-name.ts'
 import { type AggregateHead, type AggregateRow, readAggregate } from '../reports/dmarc-aggregate.ts'
 import type { Store } from '../store/store.ts'
 import { type DmarcAdvice, dmarcAdvice, OWN_CLEAN_DAYS, VERDICT_DAYS, type VerdictFacts } from './dmarc-verdict.ts'
-import { receiversOf } from './known-reporters.ts'
+import { receiversOf, reporterOf } from './known-reporters.ts'
 import { DMARC_REPORTS } from './records.ts'
 
 /** Reports of one reporter about one domain in a day, and sources of one report; the others are added up without their address. */
@@ -106,11 +105,11 @@ export class DmarcReports {
     const since = Math.max(now - VERDICT_DAYS * DAY_MS, domain.createdAt)
     const receivers = await receiversOf(this.#deps, domain, now)
     const reporters = await this.#reportersOf(domain.name, since)
-    const known = reporters.filter((reporter) => receivers.has(registeredDomain(reporter) ?? reporter))
+    const known = reporters.filter((reporter) => receivers.has(reporterOf(reporter)))
     const values = [domain.name, dayOf(since), JSON.stringify(known)]
     const where = `FROM dmarc_rows WHERE domain = ? AND day >= ? AND reporter IN (SELECT value FROM json_each(?))`
-    const counts = await this.#deps.db.scan.get<Omit<VerdictFacts, 'ownFailures'>>(
-      `SELECT count(DISTINCT day) AS days, count(DISTINCT reporter) AS reporters, coalesce(sum(messages), 0) AS messages,
+    const counts = await this.#deps.db.scan.get<Omit<VerdictFacts, 'reporters' | 'ownFailures'>>(
+      `SELECT count(DISTINCT day) AS days, coalesce(sum(messages), 0) AS messages,
          coalesce(sum(iif(${PASSES}, messages, 0)), 0) AS passed ${where}`,
       values,
     )
@@ -120,7 +119,7 @@ export class DmarcReports {
        AND day >= ? AND source_ip IN (SELECT value FROM json_each(?))`,
       [...values, dayOf(now) - OWN_CLEAN_DAYS, own],
     )
-    return dmarcAdvice({ ...counts!, ownFailures: failed!.count })
+    return dmarcAdvice({ ...counts!, reporters: new Set(known.map(reporterOf)).size, ownFailures: failed!.count })
   }
 
   async #reportersOf(domain: string, since: number): Promise<string[]> {

@@ -21,6 +21,11 @@ interface Deps {
   store: Pick<Store, 'log'>
 }
 
+/** Who reports: names below a registered domain cost nothing, and are one reporter. */
+export function reporterOf(domain: string): string {
+  return registeredDomain(domain) ?? domain
+}
+
 /** The registered domains of receivers of a domain's mail, and of those who run their mail servers. @param now ms */
 export async function receiversOf(
   { resolver, store }: Deps,
@@ -32,7 +37,7 @@ export async function receiversOf(
   const { shares } = await store.log.reports.breakdown(teamId, span, filter)
   const delivered = shares.filter(({ key, counts }) => key !== null && counts.delivered > 0).map(({ key }) => key!)
   const hosts = await Promise.all(delivered.map((domain) => exchangesOf(resolver, domain)))
-  const names = [...delivered, ...hosts.flat()].map((host) => registeredDomain(host) ?? host)
+  const names = [...delivered, ...hosts.flat()].map(reporterOf)
   return new Set(names.flatMap((each) => [each, ...(REPORTS_AS.has(each) ? [REPORTS_AS.get(each)!] : [])]))
 }
 

@@ -9,6 +9,7 @@ import { TLS_REPORTS_TO } from '../directory/domains/tls-records.ts'
 import type { AuthVerdict } from '../mime/message.ts'
 import type { Store } from '../store/store.ts'
 import type { DmarcReports } from './dmarc-reports.ts'
+import { reporterOf } from './known-reporters.ts'
 import { REPORT_INTAKE } from './records.ts'
 import { attachedReport } from './report-content.ts'
 import type { TlsReports } from './tls-reports.ts'
@@ -55,7 +56,7 @@ export class ReportIntake {
     if (!mail.recipients.some((to) => own.includes(to.toLowerCase()))) return
     if (mail.verdict.dmarc !== 'pass' || mail.sizeBytes > MESSAGE_MAX) return
     const { hash: content, sizeBytes } = mail
-    const reporter = mail.verdict.fromDomain
+    const reporter = reporterOf(mail.verdict.fromDomain)
     const waiting = tx.get<{ count: number; own: number }>(
       'SELECT count(*) AS count, coalesce(sum(reporter = ?), 0) AS own FROM report_intake',
       [reporter],

@@ -144,14 +144,14 @@ test('the reports of a domain are those of its team', async () => {
   assert.equal((await tlsSummary(stranger.key)).status, 404)
 })
 
-test('a reporter who sends many reports at a time leaves room for others', async () => {
+test('a reporter who sends many reports at a time, under many names, leaves room for others', async () => {
   const { db, reportIntake } = appliance.app
   const mail = (fromDomain: string) => ({
     ...{ hash: new Uint8Array(32), sizeBytes: 1000, verdict: { dmarc: 'pass', fromDomain } as const },
     recipients: ['dmarc@mx.mailstead.test'],
   })
   await db.write((tx) => {
-    for (let n = 0; n < INTAKE_OF_REPORTER_MAX + 5; n++) reportIntake.note(tx, mail('flood.test'))
+    for (let n = 0; n < INTAKE_OF_REPORTER_MAX + 5; n++) reportIntake.note(tx, mail(`r${n}.flood.test`))
     reportIntake.note(tx, mail('big.test'))
   })
   const sql = 'SELECT reporter, count(*) AS waiting FROM report_intake GROUP BY reporter ORDER BY reporter'
