@@ -91,6 +91,21 @@ test('a second copy in a folder is a message of its own, although another copy o
   assert.equal(mailbox.there().length, 2)
 })
 
+test('a message that was stored in two folders there is two messages when both copies are in one folder', async () => {
+  const mailbox = await models.attach({ objectIds: true }, (account) => account.create('Work'))
+  await mailbox.settle(1)
+  const { store, mail, account } = mailbox
+  const id = await mailbox.import(modelMessage(), inbox(mailbox).id)
+  await store.edit.messages.change(mail, [id], { folders: { add: [work(mailbox).id] } })
+  await mailbox.settle(2)
+  const copies = ['INBOX', 'Work'].flatMap((path) => [...account.folder(path).messages.values()])
+  assert.equal(new Set(copies.map(({ objectId }) => objectId)).size, 2, 'each copy was stored by itself')
+  account.move('Work', copies[1]!.uid, 'INBOX')
+  await mailbox.settle(3)
+  mailbox.assertEqual('two in the Inbox')
+  assert.equal(mailbox.there().length, 2)
+})
+
 test('messages that come back to the server after a removal are no news', async () => {
   const mailbox = await models.attach({}, (account) => account.create('Work'))
   await mailbox.settle(1)

@@ -52,18 +52,18 @@ export function matchHeads(
   const open = new OpenIntents(intents, session.account.n, folder.n)
   const matches: Matches = { known: [], fresh: [], doubtful: [] }
   const taken = new Set<number>()
+  const hasCopy = copiesIn(session, folder)
+  // A second copy of a message in one folder is a message of its own.
+  const isHere = (message: number | null) => message !== null && (taken.has(message) || hasCopy(message))
   for (const one of keyed) {
     const rows = byKey.get(hexOf(one.key)) ?? []
-    // A second copy of a message in one folder is a message of its own.
-    const isHere = (message: number | null) =>
-      message !== null &&
-      (taken.has(message) || rows.some((row) => row.uid > 0 && row.folder === folder.n && row.message === message))
     const prefers = evidence.isUnsure(one.head) ? (intent: Intent) => evidence.isOf(one.head, intent) : null
     const intent = open.take(one, isHere, prefers)
     const mayBe = (row: RemoteMessage) => !isHere(row.message) && evidence.mayBe(one.head, row)
     const gone = intent === null ? takeGone(rows, mayBe) : null
-    const saved =
+    const sent =
       intent === null && gone === null && !isCollected ? sentHere(session, folder.role === 'sent', one.head) : null
+    const saved = isHere(sent) ? null : sent
     const elsewhere = rows.filter((row) => row.uid > 0 && row.folder !== folder.n)
     if (intent !== null) matches.known.push({ ...one, gone: null, intent, message: intent.message })
     // Of a message without a name a second copy is better than one that is not collected.
@@ -82,6 +82,18 @@ export function matchHeads(
     if (message != null) taken.add(message)
   }
   return { ...matches, doubtful: [...new Set(matches.doubtful)] }
+}
+
+/** Whether a folder has a message of ours: under any key, as a message that was stored in two folders has two names at the server. */
+function copiesIn({ deps, account }: SyncSession, folder: RemoteFolder): (message: number) => boolean {
+  const known = new Map<number, boolean>()
+  return (message) => {
+    const has =
+      known.get(message) ??
+      (deps.messages.of(account.n, [message]).get(message) ?? []).some((row) => row.uid > 0 && row.folder === folder.n)
+    known.set(message, has)
+    return has
+  }
 }
 
 /** Each is taken once: of messages with one key each finds another row. */
