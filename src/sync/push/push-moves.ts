@@ -118,7 +118,9 @@ export class PushMoves {
       await server.copy([row.uid], to.path, to.uidValidity)
       const after = await server.status(to.path)
       const isOne = after.uidValidity === before.uidValidity && after.uidNext === before.uidNext + 1
-      return isOne ? new Map([[row.uid, before.uidNext]]) : null
+      // A message that was gone was not copied, and the new one is that of another program.
+      const wasThere = isOne && (await server.uids([[row.uid, row.uid]])).length > 0
+      return wasThere ? new Map([[row.uid, before.uidNext]]) : null
     })
   }
 
@@ -180,7 +182,9 @@ export class PushMoves {
     if (rows.length === 0) return
     const uids = rows.map(({ uid }) => uid)
     try {
-      await session.select(to.path)
+      const { uidValidity } = await session.select(to.path)
+      // Numbered again since: these UIDs may name other messages, whose facts these rows must not take.
+      if (to.uidValidity !== null && uidValidity !== to.uidValidity) return
       const { heads } = await headsOf(session, to.n, spansOf(uids))
       const digests = await digestsThere(session, to.n, uids)
       const byUid = new Map(heads.map((head) => [head.uid, head]))
