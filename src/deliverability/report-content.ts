@@ -14,6 +14,8 @@ export interface AttachedReport {
 
 /** Bytes of a packed report. */
 export const PACKED_MAX = 5 * 1024 * 1024
+/** Packed parts of a message that are unpacked; reporters send one. Each may take the time and the memory of {@link XML_MAX}. */
+const PACKED_PARTS_MAX = 2
 const ZIP_LOCAL = 0x04034b50
 const ZIP_CENTRAL = 0x02014b50
 const ZIP_STORED = 0
@@ -21,9 +23,11 @@ const ZIP_DEFLATED = 8
 
 /** The first part that is a report; null for a message without one. @throws Error for one that cannot be unpacked */
 export function attachedReport(message: Uint8Array): AttachedReport | null {
+  let packedParts = 0
   for (const part of leaves(readStructure(message).root)) {
     if (part.bodyEnd - part.bodyStart > 2 * PACKED_MAX) continue
     const body = Buffer.from(decodeBody(message.subarray(part.bodyStart, part.bodyEnd), part.encoding))
+    if ((isGzip(body) || isZip(body)) && ++packedParts > PACKED_PARTS_MAX) return null
     const content = body.length > PACKED_MAX ? null : unpacked(body)
     if (content?.includes('<feedback')) return { kind: 'dmarc', content }
     if (content !== null && isObject(content) && content.includes('"policies"')) return { kind: 'tls', content }
@@ -33,10 +37,17 @@ export function attachedReport(message: Uint8Array): AttachedReport | null {
 
 /** Known by its content: reporters name the type in many ways. Null for other content. */
 function unpacked(bytes: Buffer): Buffer | null {
-  if (bytes.length > 2 && bytes[0] === 0x1f && bytes[1] === 0x8b)
-    return bounded(() => inflateRawSync(gzipBody(bytes), LIMIT))
-  if (bytes.length > 30 && bytes.readUInt32LE(0) === ZIP_LOCAL) return bounded(() => firstFile(bytes))
+  if (isGzip(bytes)) return bounded(() => inflateRawSync(gzipBody(bytes), LIMIT))
+  if (isZip(bytes)) return bounded(() => firstFile(bytes))
   return bytes.subarray(0, 1024).includes('<') || isObject(bytes) ? bytes : null
+}
+
+function isGzip(bytes: Buffer): boolean {
+  return bytes.length > 2 && bytes[0] === 0x1f && bytes[1] === 0x8b
+}
+
+function isZip(bytes: Buffer): boolean {
+  return bytes.length > 30 && bytes.readUInt32LE(0) === ZIP_LOCAL
 }
 
 /** Whether a JSON object may begin here. */

@@ -11,12 +11,15 @@ const AGGREGATE = 'reports/parsedmarc/aggregate'
 const skip = fixturesMissing('reports')
 
 /** A message with the report attached. */
-const mailWith = (body: Buffer, type = 'application/gzip') =>
+const mailWith = (body: Buffer, type = 'application/gzip', before: readonly Buffer[] = []) =>
   Buffer.from(
     [
       ...['Subject: Report', 'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=b', '', '--b'],
-      ...['Content-Type: text/plain', '', 'A report.', '--b', `Content-Type: ${type}`],
-      ...['Content-Transfer-Encoding: base64', '', body.toString('base64'), '--b--', ''],
+      ...['Content-Type: text/plain', '', 'A report.'],
+      ...[...before, body].flatMap((part) => [
+        ...['--b', `Content-Type: ${type}`, 'Content-Transfer-Encoding: base64', '', part.toString('base64')],
+      ]),
+      ...['--b--', ''],
     ].join('\r\n'),
   )
 
@@ -107,5 +110,8 @@ test('bombs are not unpacked, and other attachments are none', () => {
     /unpacked/,
   )
   assert.equal(attachedReport(mailWith(Buffer.from('%PDF-1.7'), 'application/pdf')), null)
+  const [packed, other] = [gzipSync('<feedback></feedback>'), gzipSync('no report')]
+  assert.equal(attachedReport(mailWith(packed, 'application/gzip', [other]))?.kind, 'dmarc')
+  assert.equal(attachedReport(mailWith(packed, 'application/gzip', [other, other])), null, 'many small bombs')
   assert.equal(attachedReport(Buffer.from('Subject: Hi\r\n\r\nNo report.\r\n')), null)
 })
