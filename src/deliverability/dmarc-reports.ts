@@ -113,13 +113,14 @@ export class DmarcReports {
          coalesce(sum(iif(${PASSES}, messages, 0)), 0) AS passed ${where}`,
       values,
     )
-    const own = JSON.stringify(await this.#ownAddresses())
+    const own = await this.#ownAddresses()
     const failed = await this.#deps.db.scan.get<{ count: number }>(
       `SELECT coalesce(sum(iif(${PASSES}, 0, messages)), 0) AS count ${where}
        AND day >= ? AND source_ip IN (SELECT value FROM json_each(?))`,
-      [...values, dayOf(now) - OWN_CLEAN_DAYS, own],
+      [...values, dayOf(now) - OWN_CLEAN_DAYS, JSON.stringify(own ?? [])],
     )
-    return dmarcAdvice({ ...counts!, reporters: new Set(known.map(reporterOf)).size, ownFailures: failed!.count })
+    const ownFailures = own === null ? null : failed!.count
+    return dmarcAdvice({ ...counts!, reporters: new Set(known.map(reporterOf)).size, ownFailures })
   }
 
   async #reportersOf(domain: string, since: number): Promise<string[]> {
@@ -130,11 +131,12 @@ export class DmarcReports {
     return rows.map(({ reporter }) => reporter)
   }
 
-  /** Of the name that sends, in DNS. */
-  async #ownAddresses(): Promise<string[]> {
+  /** Of the name that sends, in DNS; null when DNS gives none. */
+  async #ownAddresses(): Promise<string[] | null> {
     const { resolver, config } = this.#deps
     const answers = await Promise.allSettled(['A', 'AAAA'].map((type) => resolver.resolve(config.MAIL_HOSTS[0]!, type)))
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? (answer.value as string[]) : []))
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? (answer.value as string[]) : []))
+    return addresses.length === 0 ? null : addresses
   }
 
   /** @param xml the report @param reporter the domain that DMARC has authenticated @throws Error that says why the report is not taken */

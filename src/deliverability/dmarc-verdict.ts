@@ -19,8 +19,8 @@ export interface VerdictFacts {
   reporters: number
   messages: number
   passed: number
-  /** Messages from addresses of this server that failed within {@link OWN_CLEAN_DAYS}. */
-  ownFailures: number
+  /** Messages from addresses of this server that failed within {@link OWN_CLEAN_DAYS}; null: its addresses are not known. */
+  ownFailures: number | null
 }
 
 export interface DmarcAdvice {
@@ -45,15 +45,18 @@ function failures({ messages, passed, ownFailures }: VerdictFacts): string[] {
   // A share of few messages says nothing.
   const isShareLow = messages >= MESSAGES_MIN && passed / messages < PASS_SHARE_MIN
   const low = `${percent(passed / messages)} % of the messages passed; ${percent(PASS_SHARE_MIN)} % are needed.`
-  return [...(ownFailures > 0 ? [own] : []), ...(isShareLow ? [low] : [])]
+  return [...((ownFailures ?? 0) > 0 ? [own] : []), ...(isShareLow ? [low] : [])]
 }
 
-function shortages({ days, reporters, messages }: VerdictFacts): string[] {
+function shortages({ days, reporters, messages, ownFailures }: VerdictFacts): string[] {
   const few = (count: number, min: number, sentence: string) => (count < min ? [`${sentence}; ${min} are needed.`] : [])
   return [
     ...few(days, REPORTED_DAYS_MIN, `Days with reports: ${days} of ${VERDICT_DAYS}`),
     ...few(reporters, REPORTERS_MIN, `Known receivers with reports: ${reporters}`),
     ...few(messages, MESSAGES_MIN, `Reported messages: ${messages}`),
+    ...(ownFailures === null
+      ? ['DNS does not give the addresses of this server: its own failures cannot be told.']
+      : []),
   ]
 }
 

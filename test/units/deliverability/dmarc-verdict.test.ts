@@ -13,7 +13,7 @@ test('enough reports that pass are safe', () => {
 })
 
 test('too few of anything is too little to know', () => {
-  for (const few of [{ days: 20 }, { reporters: 2 }, { messages: 99, passed: 99 }]) {
+  for (const few of [{ days: 20 }, { reporters: 2 }, { messages: 99, passed: 99 }, { ownFailures: null }]) {
     const { verdict, reasons } = dmarcAdvice({ ...ENOUGH, ...few })
     assert.deepEqual([verdict, reasons.length], ['too_little', 1], JSON.stringify(few))
   }
