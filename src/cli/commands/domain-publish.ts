@@ -81,7 +81,9 @@ async function publish(call: Call, { app, domain, server, replaced, key }: Publi
     return { ...outputOf(zone, planned), failure }
   }
   await updateZone(changes, { server, zone, key, clock: systemClock, ttl: TTL_SECONDS })
-  return outputOf(zone, await planRecords(view, own, replaced))
+  const after = await planRecords(view, own, replaced)
+  if (changesOf(after).length === 0) return outputOf(zone, after)
+  return { ...outputOf(zone, after), failure: 'The name server took the change, and does not have all of it.' }
 }
 
 /** @throws ProductError invalid_parameter, missing_parameter */

@@ -18,6 +18,9 @@ export interface PlannedRecord extends SetupRecord {
   current: string[]
 }
 
+/** What cannot stand beside an alias (RFC 1034 §3.6.2): a name server ignores one that is added (RFC 2136 §3.4.2.2), and says nothing. */
+const NOT_BESIDE_ALIAS = ['A', 'AAAA', 'MX', 'TXT'] as const
+
 /** @param replaced purposes of records that may take the place of others @throws Error when the name server does not answer */
 export async function planRecords(
   view: Pick<ZoneView, 'values'>,
@@ -27,25 +30,33 @@ export async function planRecords(
   const planned: PlannedRecord[] = []
   for (const record of records) {
     const current = await view.values(record.name, record.type)
-    const alias = record.type === 'CNAME' ? [] : await view.values(record.name, 'CNAME')
+    const beside = await excludedBeside(view, record)
     const own = records.filter(({ name, type }) => name === record.name && type === record.type)
     const obstacles = [
-      ...alias.map((target) => `CNAME ${target}`),
+      ...beside,
       ...current.filter((value) => !own.some((each) => each.value === value) && excludes(record, value)),
     ]
-    planned.push({ ...record, current, obstacles, state: stateOf(record, { current, alias, obstacles }, replaced) })
+    planned.push({ ...record, current, obstacles, state: stateOf(record, { current, beside, obstacles }, replaced) })
   }
   return planned
 }
 
+/** Records of other types at the name of a record that exclude it, each with its type. */
+async function excludedBeside(view: Pick<ZoneView, 'values'>, { name, type }: SetupRecord): Promise<string[]> {
+  const found: string[] = []
+  for (const other of type === 'CNAME' ? NOT_BESIDE_ALIAS : (['CNAME'] as const))
+    found.push(...(await view.values(name, other)).map((value) => `${other} ${value}`))
+  return found
+}
+
 function stateOf(
   { purpose, value }: SetupRecord,
-  { current, alias, obstacles }: { current: string[]; alias: string[]; obstacles: string[] },
+  { current, beside, obstacles }: { current: string[]; beside: string[]; obstacles: string[] },
   replaced: ReadonlySet<RecordPurpose>,
 ): PlanState {
   if (obstacles.length === 0) return current.includes(value) ? 'present' : 'add'
   // An alias leads everything at the name elsewhere: that is more than one record.
-  return replaced.has(purpose) && alias.length === 0 ? 'replace' : 'keep'
+  return replaced.has(purpose) && beside.length === 0 ? 'replace' : 'keep'
 }
 
 /** Whether a record cannot stand beside another one of its name and type. */
@@ -53,8 +64,8 @@ function excludes({ type, value }: SetupRecord, other: string): boolean {
   if (type === 'CNAME' || type === 'MX' || type === 'SRV') return true
   if (type !== 'TXT') return false
   // Receivers ignore all of two SPF or DMARC records (RFC 7208 §4.5, RFC 7489 §6.6.3).
-  const tag = /^v=\w+/.exec(value)?.[0]
-  return tag !== undefined && other.startsWith(tag)
+  const tag = /^v=\w+/.exec(value)?.[0].toLowerCase()
+  return tag !== undefined && other.toLowerCase().startsWith(tag)
 }
 
 /** One change for each name and type. */
