@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts'
 import type { NameServer } from '../base/dns-exchange.ts'
 import { checkAnswer, signMessage, type TsigKey } from './tsig.ts'
 import { CLASSES, dataOf, nameBytes, recordBytes, uint16, WIRE_TYPES, type WireRecord, type WireType } from './wire.ts'
+import type { ZoneView } from './zone-view.ts'
 
 /** All records of one name and type, before and after. */
 export interface RecordSetChange {
@@ -20,6 +21,8 @@ export interface RecordSetChange {
 
 interface UpdateOptions {
   server: NameServer
+  /** Has read the current values. */
+  view: Pick<ZoneView, 'dataOf'>
   zone: string
   key: TsigKey
   clock: Clock
@@ -59,11 +62,13 @@ export async function updateZone(changes: readonly RecordSetChange[], options: U
 
 function updateMessage(
   changes: readonly RecordSetChange[],
-  { zone, ttl }: Pick<UpdateOptions, 'zone' | 'ttl'>,
+  { zone, ttl, view }: Pick<UpdateOptions, 'zone' | 'ttl' | 'view'>,
 ): Buffer {
-  const conditions = changes.flatMap(conditionsOf)
+  const conditions = changes.flatMap((change) => conditionsOf(change, view))
   const updates = changes.flatMap(({ name, type, adds, removes }) => [
-    ...removes.map((value): WireRecord => ({ name, type, class: 'NONE', ttl: 0, data: dataOf(type, value) })),
+    ...removes.map(
+      (value): WireRecord => ({ name, type, class: 'NONE', ttl: 0, data: view.dataOf(name, type, value) }),
+    ),
     ...adds.map((value): WireRecord => ({ name, type, class: 'IN', ttl, data: dataOf(type, value) })),
   ])
   return Buffer.concat([
@@ -74,9 +79,9 @@ function updateMessage(
 }
 
 /** Records of the name and type are exactly the current ones, or there are none (RFC 2136 §2.4.2, §2.4.3). */
-function conditionsOf({ name, type, current }: RecordSetChange): WireRecord[] {
+function conditionsOf({ name, type, current }: RecordSetChange, view: Pick<ZoneView, 'dataOf'>): WireRecord[] {
   if (current.length === 0) return [{ name, type, class: 'NONE', ttl: 0, data: Buffer.alloc(0) }]
-  return current.map((value) => ({ name, type, class: 'IN', ttl: 0, data: dataOf(type, value) }))
+  return current.map((value) => ({ name, type, class: 'IN', ttl: 0, data: view.dataOf(name, type, value) }))
 }
 
 /** The answer, without its length. @throws Error */

@@ -93,11 +93,14 @@ export function dataOf(type: WireType, value: string): Buffer {
 function textBytes(value: string): Buffer {
   const bytes = Buffer.from(value, 'latin1')
   const strings: Buffer[] = []
-  for (let start = 0; start === 0 || start < bytes.length; start += STRING_MAX) {
-    const string = bytes.subarray(start, start + STRING_MAX)
-    strings.push(Buffer.of(string.length), string)
-  }
-  return Buffer.concat(strings)
+  for (let start = 0; start === 0 || start < bytes.length; start += STRING_MAX)
+    strings.push(bytes.subarray(start, start + STRING_MAX))
+  return stringBytes(strings)
+}
+
+/** @param strings each of at most 255 bytes */
+export function stringBytes(strings: readonly Buffer[]): Buffer {
+  return Buffer.concat(strings.flatMap((string) => [Buffer.of(string.length), string]))
 }
 
 function addressBytes(value: string): Buffer {

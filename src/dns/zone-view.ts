@@ -3,13 +3,15 @@
 import type { Answer } from 'dns-packet'
 import type { Clock } from '../base/clock.ts'
 import { exchange, type NameServer } from '../base/dns-exchange.ts'
-import type { WireType } from './wire.ts'
+import { dataOf, stringBytes, type WireType } from './wire.ts'
 
 const TIMEOUT_MS = 10_000
 
 export class ZoneView {
   readonly #server: NameServer
   readonly #clock: Clock
+  /** Data of the texts that were read, by name and value. */
+  readonly #texts = new Map<string, Buffer>()
 
   constructor(server: NameServer, clock: Clock) {
     this.#server = server
@@ -29,8 +31,16 @@ export class ZoneView {
 
   /** Values of one name and type, as in a zone file without quotation marks; aliases are not followed. @throws Error */
   async values(name: string, type: WireType): Promise<string[]> {
-    const answers = await this.#ask(name, type)
-    return answers.filter((answer) => answer.type === type && plain(answer.name) === name.toLowerCase()).map(textOf)
+    const all = await this.#ask(name, type)
+    const answers = all.filter((answer) => answer.type === type && plain(answer.name) === name.toLowerCase())
+    for (const answer of answers)
+      if (answer.type === 'TXT') this.#texts.set(`${name} ${textOf(answer)}`, stringBytes(answer.data as Buffer[]))
+    return answers.map(textOf)
+  }
+
+  /** Data of a record that was read. The strings of a text may be cut in another way than ours, and make another record. */
+  dataOf(name: string, type: WireType, value: string): Buffer {
+    return (type === 'TXT' ? this.#texts.get(`${name} ${value}`) : undefined) ?? dataOf(type, value)
   }
 
   async #ask(name: string, type: string): Promise<readonly Answer[]> {

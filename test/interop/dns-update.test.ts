@@ -25,7 +25,7 @@ $TTL 60
 @ NS ns
 ns A 127.0.0.1
 @ TXT "google-site-verification=abc"
-@ TXT "v=spf1 include:old-host.net -all"
+@ TXT "v=spf1 include:old-host.net" " -all"
 @ MX 1 mx.old-host.net.
 `
 

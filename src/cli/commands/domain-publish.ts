@@ -80,7 +80,7 @@ async function publish(call: Call, { app, domain, server, replaced, key }: Publi
     const failure = 'Nothing was changed. Run it again with --yes to write these records.'
     return { ...outputOf(zone, planned), failure }
   }
-  await updateZone(changes, { server, zone, key, clock: systemClock, ttl: TTL_SECONDS })
+  await updateZone(changes, { server, view, zone, key, clock: systemClock, ttl: TTL_SECONDS })
   const after = await planRecords(view, own, replaced)
   if (changesOf(after).length === 0) return outputOf(zone, after)
   return { ...outputOf(zone, after), failure: 'The name server took the change, and does not have all of it.' }
