@@ -6,6 +6,7 @@ const POLICIES_MAX = 100
 const FAILURES_MAX = 1000
 const COUNT_MAX = 1_000_000_000
 const TEXT_MAX = 255
+const HOST = /^[a-z0-9._-]{1,255}$/
 
 /** `sts`: MTA-STS; `tlsa`: DANE; `no-policy-found`: neither. */
 export const TLS_POLICY_TYPES = ['tlsa', 'sts', 'no-policy-found'] as const
@@ -33,7 +34,7 @@ export interface TlsReportPolicy {
 export interface TlsReportFailure {
   /** A word of RFC 8460 §4.3, such as `certificate-expired`; `other` for what is no word. */
   result: string
-  /** The mail server; "" where the report names none. */
+  /** The mail server; "" where the report names none that can be a host. */
   host: string
   sessions: number
 }
@@ -70,7 +71,8 @@ function policyOf(value: unknown): TlsReportPolicy {
 
 function failureOf(value: unknown): TlsReportFailure {
   const entry = objectOf(value)
-  const host = textOf(entry['receiving-mx-hostname']).toLowerCase()
+  const name = textOf(entry['receiving-mx-hostname']).toLowerCase()
+  const host = HOST.test(name) ? name : ''
   const word = textOf(entry['result-type']).toLowerCase()
   const result = /^[a-z0-9-]{1,64}$/.test(word) ? word : 'other'
   return { result, host, sessions: countOf(entry['failed-session-count']) }

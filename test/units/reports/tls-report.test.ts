@@ -33,6 +33,17 @@ test('a report is read with its counts', () => {
   ])
 })
 
+test('a mail server that cannot be a host is none', () => {
+  const [policy] = REPORT.policies
+  const hosts = ['MX1.Shop.Example', 'mx\u009b31m', 'mx\u202egro.', 'mx shop', 7]
+  const details = hosts.map((host) => ({ 'receiving-mx-hostname': host, 'failed-session-count': 1 }))
+  const [read] = readTlsReport(bytes({ ...REPORT, policies: [{ ...policy, 'failure-details': details }] })).policies
+  assert.deepEqual(
+    read!.failures.map(({ host }) => host),
+    ['mx1.shop.example', '', '', '', ''],
+  )
+})
+
 test('reports of real reporters are read', { skip: fixturesMissing('reports') }, () => {
   const names = fixtureNames('reports/parsedmarc/smtp_tls', '.json')
   for (const name of names)
