@@ -8,6 +8,8 @@ export const XML_MAX = 50 * 1024 * 1024
 export const RECORDS_MAX = 100_000
 const RECORD_MAX = 64 * 1024
 const TEXT_MAX = 255
+/** Messages that one report counts: sums of many reports stay exact numbers. */
+const MESSAGES_MAX = 1_000_000_000
 /** A report covers at most this long. s */
 const SPAN_MAX = 8 * 86_400
 
@@ -83,6 +85,7 @@ function readHead(parser: XMLParser, text: string): AggregateHead {
 }
 
 function* readRows(parser: XMLParser, xml: Buffer, first: number): Generator<AggregateRow, void, undefined> {
+  let total = 0
   for (let at = first; at >= 0; ) {
     const end = xml.indexOf(END, at)
     if (end < 0 || end - at > RECORD_MAX) throw new Error('A record of the report does not end.')
@@ -94,6 +97,8 @@ function* readRows(parser: XMLParser, xml: Buffer, first: number): Generator<Agg
     if (isIP(sourceIp) === 0 || !Number.isSafeInteger(messages) || messages < 0) {
       throw new Error('A record of the report has no valid source or count.')
     }
+    total += messages
+    if (total > MESSAGES_MAX) throw new Error('The report counts too many messages.')
     yield {
       ...{ sourceIp, count: messages, dkim: resultOf(evaluated.dkim), spf: resultOf(evaluated.spf) },
       disposition: dispositionOf(word(evaluated.disposition)),

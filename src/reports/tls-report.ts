@@ -4,6 +4,7 @@
 export const TLS_REPORT_MAX = 5 * 1024 * 1024
 const POLICIES_MAX = 100
 const FAILURES_MAX = 1000
+/** Sessions that one report counts: sums of many reports stay exact numbers. */
 const COUNT_MAX = 1_000_000_000
 const TEXT_MAX = 255
 const HOST = /^[a-z0-9._-]{1,255}$/
@@ -51,6 +52,8 @@ export function readTlsReport(bytes: Uint8Array): TlsReport {
   const reportId = textOf(report['report-id'])
   if (reportId === '') throw new Error('The report has no id.')
   const policies = listOf(report.policies, POLICIES_MAX).map(policyOf)
+  const total = policies.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0)
+  if (total > COUNT_MAX) throw new Error('The report counts too many sessions.')
   return { organization: textOf(report['organization-name']), reportId, beginAt, endAt, policies }
 }
 

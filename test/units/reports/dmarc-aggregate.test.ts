@@ -92,6 +92,7 @@ test('hostile reports end with a sentence', async () => {
     [`${HEAD}<record>${'x'.repeat(70_000)}`, /does not end/],
     [`${HEAD.replace('1700086399', '1900000000')}${recordOf('1')}`, /date range/],
     [`${HEAD.replace('Shop.Example.', '')}${recordOf('1')}`, /names no domain/],
+    [`${HEAD}${recordOf('600000000').repeat(2)}</feedback>`, /too many messages/],
     [`<feedback>${'x'.repeat(70_000)}`, /no records/],
     ['<feedback><report_metadata></feedback>', /./],
   ]

@@ -20,6 +20,9 @@ const REPORT = {
   ],
 }
 
+/** Half as many sessions as a report may count. */
+const HALF = { 'total-successful-session-count': 500_000_000, 'total-failure-session-count': 0 }
+
 test('a report is read with its counts', () => {
   const { policies, ...head } = readTlsReport(bytes(REPORT))
   assert.deepEqual(head, {
@@ -61,6 +64,7 @@ test('what is no report, or too much of one, is refused', () => {
     { ...REPORT, policies: [{ ...policy, policy: { 'policy-type': 'other' } }] },
     { ...REPORT, policies: [{ ...policy, summary: { 'total-successful-session-count': -1 } }] },
     { ...REPORT, policies: [{ ...policy, summary: { 'total-successful-session-count': 1e300 } }] },
+    { ...REPORT, policies: Array(3).fill({ ...policy, summary: HALF }) },
     { ...REPORT, 'date-range': { 'start-datetime': '2030-01-02T00:00:00Z', 'end-datetime': '2030-01-01T00:00:00Z' } },
     { ...REPORT, 'date-range': { 'start-datetime': 'yesterday', 'end-datetime': 'today' } },
   ]
