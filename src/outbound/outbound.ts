@@ -5,7 +5,7 @@ import type { Reader } from '../db/db.ts'
 import type { SendScope } from '../directory/mailboxes/mailbox-input.ts'
 import { Ledger } from './billing/ledger.ts'
 import { Meter } from './billing/meter.ts'
-import { closeHeld } from './held/held-rows.ts'
+import { closeHeld, eraseHeld } from './held/held-rows.ts'
 import { type HoldParts, openHeld } from './held/hold-parts.ts'
 import { DeliveryLog } from './log/delivery-log.ts'
 import { Emails } from './log/emails.ts'
@@ -172,7 +172,7 @@ export function openOutbound(deps: Deps): Outbound {
     ...{ accounts, submit, receive, held, vacationReplies, notifications, reports, mail },
     log: {
       ...{ emails, keptContents, singleDeliveries },
-      deliveries: new DeliveryLog(deps),
+      deliveries: new DeliveryLog({ ...deps, eraseHeld }),
       sentMessages: new SentMessages(deps),
     },
     queue: openQueue({ ...submitting, keptContents }),

@@ -414,3 +414,10 @@ test('an approver edits a message: it is sent as edited, with its files, and the
   const { status, approval } = await submission(box, sent.submission_id)
   assert.deepEqual([status, approval.state, approval.sent_as], ['canceled', 'edited', edited.sent_as])
 })
+
+test('the delivery log deletes decisions with their messages, whose keys are used again', async () => {
+  const { outbound, db } = appliance.app
+  assert.ok((await outbound.log.deliveries.prune(clock.now() + HOUR_MS)) > 0, 'deleted deliveries')
+  const sql = 'SELECT count(*) AS count FROM held_messages WHERE email NOT IN (SELECT n FROM emails)'
+  assert.deepEqual(db.read.get(sql), { count: 0 })
+})

@@ -65,6 +65,13 @@ export function heldByKey(reader: Reader, email: number): HeldMessage | undefine
   return HELD_MESSAGES.get(reader, 'WHERE email = ?', [email])
 }
 
+/** Erases decisions with the messages that the delivery log deletes (their keys): SQLite gives a key to another message later. */
+export function eraseHeld(tx: Tx, emails: readonly number[]): void {
+  for (const table of ['held_links', HELD_MESSAGES.name]) {
+    tx.run(`DELETE FROM ${table} WHERE email IN (SELECT value FROM json_each(?))`, [JSON.stringify(emails)])
+  }
+}
+
 /** Closes messages that no longer wait, because their sender or the appliance ended them. */
 export function closeHeld(tx: Tx, emails: readonly number[], state: 'canceled' | 'withdrawn', at: number): void {
   if (emails.length === 0) return

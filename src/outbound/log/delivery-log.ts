@@ -2,7 +2,7 @@
 
 import type { WrongSpan } from '../../base/clock-guard.ts'
 import { searchWords } from '../../base/words.ts'
-import type { Db, SqlValue } from '../../db/db.ts'
+import type { Db, SqlValue, Tx } from '../../db/db.ts'
 import { type PageKey, pageOf } from '../../db/page.ts'
 import { redateRows } from '../../db/redate.ts'
 import { placeholders } from '../../db/sql-text.ts'
@@ -51,11 +51,18 @@ type ShownRow = RowOf<typeof DELIVERY> & RowOf<typeof MESSAGE> & LabelColumns & 
 /** Messages per query. */
 const PRUNE_BATCH = 200
 
+interface Deps extends Pick<OutboundDeps, 'db'> {
+  /** Erases what is remembered of held messages, by the keys of the messages. */
+  eraseHeld(tx: Tx, emails: readonly number[]): void
+}
+
 export class DeliveryLog {
   readonly #db: Db
+  readonly #eraseHeld: Deps['eraseHeld']
 
-  constructor({ db }: Pick<OutboundDeps, 'db'>) {
+  constructor({ db, eraseHeld }: Deps) {
     this.#db = db
+    this.#eraseHeld = eraseHeld
   }
 
   /** The rows of a team, newest first. */
@@ -115,6 +122,7 @@ export class DeliveryLog {
   #erase(messages: readonly number[]): Promise<number> {
     const marks = placeholders(messages)
     return this.#db.write((tx) => {
+      this.#eraseHeld(tx, messages)
       tx.run(`DELETE FROM remote_ids WHERE email IN (${marks})`, messages)
       const { changes } = tx.run(`DELETE FROM deliveries WHERE email IN (${marks})`, messages)
       tx.run(`DELETE FROM emails WHERE n IN (${marks})`, messages)
