@@ -362,6 +362,11 @@ test('a program that reads a message of a stranger marks all programs of the mai
   assert.notEqual(await tainted(), null)
   clock.leap(25 * HOUR_MS)
   assert.equal(data<Json>(await ivan(), 202).status, 'queued')
+  const answer = mailTo('ivan@people.example', { in_reply_to_message_id: message.id })
+  const { stored_message_id: copy } = data<Json>(await send(box, answer), 202)
+  assert.equal(await tainted(), null)
+  data(await appliance.get(`/mailbox/messages/${copy}`, box.key))
+  assert.notEqual(await tainted(), null, 'a message in the thread of a stranger')
 })
 
 async function runNotices(): Promise<void> {

@@ -4,6 +4,7 @@ import { DAY_MS } from '../../base/durations.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { table, text, time } from '../../db/table.ts'
 import { clean } from '../../mime/one-line.ts'
+import type { MessageAuthor } from '../../store/messages/authors.ts'
 import type { OutboundDeps } from '../model/deps.ts'
 import type { KnownContacts } from './contacts.ts'
 
@@ -51,7 +52,8 @@ export class StrangerReads {
   }
 
   /**
-   * Notes messages whose content a program of the mailbox is about to get, before it gets it. Messages of known, proven authors are not noted.
+   * Notes messages whose content a program of the mailbox is about to get, before it gets it. Messages of known, proven authors are not
+   * noted, unless a stranger wrote in their thread: they quote that message, and have its subject.
    * @param ids those of messages and of threads, all messages of which count
    */
   async note(
@@ -61,10 +63,12 @@ export class StrangerReads {
     const { db, store, contacts, clock } = this.#deps
     const account = store.accounts.byMailbox(mailbox.mailboxId)
     if (account === undefined || ids.messages.length + ids.threads.length === 0) return
-    const authors = store.read.messages.authors(account, ids)
+    const shown = store.read.messages.authors(account, ids)
+    const threads = [...new Set(shown.map(({ threadId }) => threadId))]
+    const authors = store.read.messages.authors(account, { messages: [], threads })
     const known = contacts.among(db.read, mailbox, [...new Set(authors.map(({ author }) => author))])
     const strangers = authors.filter(({ author, isProven }) => !isProven || !known.has(author))
-    const unmarked = strangers.filter(({ id }) => !this.#isRecent(mailbox.mailboxId, id))
+    const unmarked = readOf(strangers, shown).filter(({ id }) => !this.#isRecent(mailbox.mailboxId, id))
     if (unmarked.length === 0) return
     await db.write((tx) => {
       const readAt = clock.now()
@@ -138,6 +142,15 @@ export class StrangerReads {
       [mailboxId, mailboxId, KEPT_MAX],
     )
   }
+}
+
+/** The shown messages of strangers; of a thread that shows none of them, one of its others. */
+function readOf(strangers: readonly MessageAuthor[], shown: readonly MessageAuthor[]): MessageAuthor[] {
+  const ids = new Set(shown.map(({ id }) => id))
+  return [...Map.groupBy(strangers, ({ threadId }) => threadId).values()].flatMap((ofThread) => {
+    const read = ofThread.filter(({ id }) => ids.has(id))
+    return read.length > 0 ? read : ofThread.slice(0, 1)
+  })
 }
 
 /** A reading is renewed after this, ms. */
