@@ -52,8 +52,10 @@ export function requirePersonFor(request: RequestContext): void {
 export async function noteReads(request: RequestContext, outcome: SendableAnswer): Promise<void> {
   const program = programOf(request)
   const { operation } = request.match.entry!.route
-  const { bare } = request.input.query as { bare?: boolean }
-  if (program === null || isPage(outcome) || isStream(outcome) || WORDLESS.has(operation) || bare === true) return
+  const { bare, kind } = request.input.query as { bare?: boolean; kind?: string }
+  // A code has no place for an instruction; a URL has.
+  const isWordless = WORDLESS.has(operation) || (bare === true && kind !== 'link')
+  if (program === null || isPage(outcome) || isStream(outcome) || isWordless) return
   const { reads } = request.listener.app.outbound.held
   const named = Object.values(request.input.params).join(' ')
   const text = isBytes(outcome) ? named : `${named} ${jsonOf(outcome.data)}`

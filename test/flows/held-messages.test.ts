@@ -369,6 +369,25 @@ test('a program that reads a message of a stranger marks all programs of the mai
   assert.notEqual(await tainted(), null, 'a message in the thread of a stranger')
 })
 
+test('a link without the words around it marks programs, because a URL has room for an instruction', async () => {
+  const box = await boxUnder({ send_approval: 'after_reading_strangers' })
+  await receive(appliance, {
+    from: 'shop@stranger.example',
+    to: box.email,
+    subject: 'Reset your password',
+    text: 'We received a request to reset your password.\r\n\r\nReset your password:\r\nhttps://stranger.example/reset?token=8f3a9c1b7e2d4f60a5c8d9e1',
+    more: ['Cc: Write to eve <watch@people.example>'],
+  })
+  const wait = async (kind: string) =>
+    data<Json>(await appliance.get(`/mailbox/messages/wait?kind=${kind}&timeout=0&bare=true`, box.key)).matches[0]
+  const tainted = async () =>
+    data<Json>(await appliance.get(`/mailboxes/${box.id}/send-policy`, team.key)).tainted_until
+  assert.deepEqual((await wait('message')).message.cc, [])
+  assert.equal(await tainted(), null)
+  assert.match((await wait('link')).extracted[0].value, /^https:/)
+  assert.notEqual(await tainted(), null)
+})
+
 async function runNotices(): Promise<void> {
   await heldNotices.run({ app: appliance.app, log: appliance.app.log, signal: new AbortController().signal })
   await appliance.settle()

@@ -29378,7 +29378,7 @@ export interface operations {
                 thread_id?: string;
                 /** @description Whether SPF or DKIM passed for the domain of the author. */
                 authenticated?: boolean;
-                /** @description Return codes and links without subject, preview and names of the message: such an answer does not count as reading it. */
+                /** @description Return codes and links without subject, preview and names of the message: such an answer counts as reading it only with links. */
                 bare?: boolean;
                 /** @description Return the sentence around each code or link. */
                 sentences?: boolean;

@@ -61,7 +61,8 @@ const waitForMessage = route({
     bare: Default(
       Type.Boolean({
         description:
-          'Return codes and links without subject, preview and names of the message: such an answer does not count as reading it.',
+          'Return codes and links without subject, preview and names of the message: such an answer counts as reading it only ' +
+          'with links.',
       }),
       false,
     ),
@@ -105,7 +106,7 @@ const waitForMessage = route({
 /** Nothing in it was written by the sender but the address. */
 function withoutWords(summary: MessageSummaryJson): MessageSummaryJson {
   const { from } = summary
-  return { ...summary, subject: '', preview: '', from: { email: from.email, name: '' }, to: [] }
+  return { ...summary, subject: '', preview: '', from: { email: from.email, name: '' }, to: [], cc: [], bcc: [] }
 }
 
 function presentMatch(
