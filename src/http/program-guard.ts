@@ -57,15 +57,23 @@ export async function noteReads(request: RequestContext, outcome: SendableAnswer
   const isWordless = WORDLESS.has(operation) || (bare === true && kind !== 'link')
   if (program === null || isPage(outcome) || isStream(outcome) || isWordless) return
   const { reads } = request.listener.app.outbound.held
-  const named = Object.values(request.input.params).join(' ')
+  const named = [...Object.values(request.input.params), messageOfFile(request, program) ?? ''].join(' ')
   const text = isBytes(outcome) ? named : `${named} ${jsonOf(outcome.data)}`
   const ids = new Set(text.match(IDS))
   const of = (prefix: string) => [...ids].filter((id) => id.startsWith(prefix))
   // A thread counts with all its messages only where they are shown: its own page.
   const threads = /\bthr_/.test(named) ? of('thr_').filter((id) => named.includes(id)) : []
   await reads.note(program, { messages: of('msg_'), threads })
-  // Files, contacts and removed messages have ids of their own, or none: a client that asks for them has read a message.
+  // Contacts and removed messages have ids of their own, or none: a client that asks for them has read a message.
   if (isBytes(outcome) || ids.size === 0) await reads.renew(program.mailboxId)
+}
+
+/** `msg_…` of the message that a file belongs to; null for an upload. */
+function messageOfFile({ input, listener }: RequestContext, { mailboxId }: MailboxPrincipal): string | null {
+  const { attachment_id: id } = input.params as { attachment_id?: string }
+  const { accounts, read } = listener.app.store
+  const account = id === undefined ? undefined : accounts.byMailbox(mailboxId)
+  return (account && read.contents.file(account, id!)?.messageId) ?? null
 }
 
 function programOf({ principal, match, listener }: RequestContext): MailboxPrincipal | null {

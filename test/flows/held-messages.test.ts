@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { heldExpiry, heldNotices } from '../../src/jobs/held-messages.ts'
-import { data, failure, receive } from '../api/expect.ts'
+import { data, failure, receive, receiveRaw } from '../api/expect.ts'
 import { type Json, startAppliance } from '../support/appliance.ts'
 import { ManualClock } from '../support/clock.ts'
 import { logInImap } from '../support/imap.ts'
@@ -367,6 +367,25 @@ test('a program that reads a message of a stranger marks all programs of the mai
   assert.equal(await tainted(), null)
   data(await appliance.get(`/mailbox/messages/${copy}`, box.key))
   assert.notEqual(await tainted(), null, 'a message in the thread of a stranger')
+})
+
+test('a file marks programs as its message does, also after an owner has ended the mark', async () => {
+  const box = await boxUnder({ send_approval: 'after_reading_strangers' })
+  const content = [
+    ...['From: bank@stranger.example', `To: ${box.email}`, 'Subject: List', 'Message-ID: <list@stranger.example>'],
+    ...['Date: Thu, 01 Jan 2026 00:00:00 +0000', 'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=b', '', '--b', 'Content-Type: text/plain', '', 'Hi.'],
+    ...['--b', 'Content-Type: text/plain', 'Content-Disposition: attachment; filename=list.txt', '', 'one', '--b--', ''],
+  ].join('\r\n')
+  await receiveRaw(appliance, { from: 'bank@stranger.example', to: box.email, content })
+  const [{ id }] = data<Json[]>(await appliance.get('/mailbox/messages?in_trash_or_junk=true', box.key))
+  const { attachments } = data<Json>(await appliance.get(`/mailbox/messages/${id}?include=attachments`, box.key))
+  const tainted = async () =>
+    data<Json>(await appliance.get(`/mailboxes/${box.id}/send-policy`, team.key)).tainted_until
+  await signInAgain()
+  data(await owner.call('POST', `/me/v1/mailboxes/${box.id}/clear-reads`))
+  assert.equal(await tainted(), null)
+  data(await appliance.get(`/mailbox/attachments/${attachments[0].id}/parsed`, box.key))
+  assert.notEqual(await tainted(), null)
 })
 
 test('a link without the words around it marks programs, because a URL has room for an instruction', async () => {
