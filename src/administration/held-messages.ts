@@ -73,13 +73,11 @@ export class HeldMessages {
   list(session: Approver, states: readonly HeldState[]): HeldRecord[] {
     const { outbound, people } = this.#deps
     const teams = people.membershipsOf(session).map(({ teamId }) => teamId)
-    const may = new Map<string, boolean>()
-    const mayDecide = (held: HeldMessage) => {
-      if (!may.has(held.mailboxId)) may.set(held.mailboxId, this.#mayDecide(session.email, held))
-      return may.get(held.mailboxId)!
-    }
-    const rows = outbound.held.holds.list(teams, states, LISTED_MAX).filter(mayDecide)
-    return rows.flatMap((held) => this.#withEmail(held) ?? [])
+    const { holds } = outbound.held
+    // Chosen before the limit: the messages of other mailboxes would hide theirs.
+    const theirs = holds.mailboxesOf(teams).filter((mailbox) => this.#mayDecide(session.email, mailbox))
+    const mailboxIds = theirs.map(({ mailboxId }) => mailboxId)
+    return holds.list(mailboxIds, states, LISTED_MAX).flatMap((held) => this.#withEmail(held) ?? [])
   }
 
   /** @param id `eml_…` @throws ProductError not_found for what does not wait for this person */
@@ -218,7 +216,7 @@ export class HeldMessages {
     return this.#deps.directory.domains.receivingAmong([domainOf(address)]).size === 0
   }
 
-  #mayDecide(email: string, { mailboxId, teamId }: HeldMessage): boolean {
+  #mayDecide(email: string, { mailboxId, teamId }: Pick<HeldMessage, 'mailboxId' | 'teamId'>): boolean {
     return approversOf(this.#deps.db.read, { id: mailboxId, teamId }).includes(email)
   }
 

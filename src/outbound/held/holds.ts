@@ -91,11 +91,18 @@ export class Holds {
     return new Map(found.map((held) => [held.emailId, held]))
   }
 
-  /** Held messages of some teams in one of the states, the newest first. */
-  list(teamIds: readonly string[], states: readonly HeldState[], limit: number): HeldMessage[] {
-    const rest = `WHERE team_id IN (SELECT value FROM json_each(?)) AND state IN (SELECT value FROM json_each(?))
+  /** Held messages of some mailboxes in one of the states, the newest first. */
+  list(mailboxIds: readonly string[], states: readonly HeldState[], limit: number): HeldMessage[] {
+    const rest = `WHERE mailbox_id IN (SELECT value FROM json_each(?)) AND state IN (SELECT value FROM json_each(?))
       ORDER BY created_at DESC, email DESC LIMIT ?`
-    return HELD_MESSAGES.all(this.#deps.db.read, rest, [JSON.stringify(teamIds), JSON.stringify(states), limit])
+    return HELD_MESSAGES.all(this.#deps.db.read, rest, [JSON.stringify(mailboxIds), JSON.stringify(states), limit])
+  }
+
+  /** The mailboxes of some teams that have or had held messages. */
+  mailboxesOf(teamIds: readonly string[]): Pick<HeldMessage, 'mailboxId' | 'teamId'>[] {
+    const sql = `SELECT DISTINCT mailbox_id AS mailboxId, team_id AS teamId FROM held_messages
+      WHERE team_id IN (SELECT value FROM json_each(?))`
+    return this.#deps.db.read.all(sql, [JSON.stringify(teamIds)])
   }
 
   /**
