@@ -13,6 +13,7 @@ import type { Address } from '../mime/message.ts'
 import { mailedName } from '../mime/one-line.ts'
 import type { HeldMessage, HeldState, HoldReason } from '../outbound/held/held-rows.ts'
 import type { HeldDecision } from '../outbound/held/holds.ts'
+import { SHOWN_MAX } from '../outbound/held/stranger-reads.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { approversOf } from '../people/approvers.ts'
 import type { People } from '../people/people.ts'
@@ -223,6 +224,7 @@ export class HeldMessages {
   #withEmail(held: HeldMessage): HeldRecord | undefined {
     const { outbound, db } = this.#deps
     const email = outbound.log.sentMessages.get(held.teamId, held.emailId)
-    return email && { held, email, read: outbound.held.reads.recent(db.read, held.mailboxId) }
+    const read = outbound.held.reads.recent(db.read, held.mailboxId, SHOWN_MAX, held.createdAt)
+    return email && { held, email, read }
   }
 }

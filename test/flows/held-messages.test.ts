@@ -367,6 +367,12 @@ test('a program that reads a message of a stranger marks all programs of the mai
   assert.equal(await tainted(), null)
   data(await appliance.get(`/mailbox/messages/${copy}`, box.key))
   assert.notEqual(await tainted(), null, 'a message in the thread of a stranger')
+  assert.equal(data<Json>(await ivan(), 202).status, 'held')
+  clock.leap(25 * HOUR_MS)
+  await signInAgain()
+  const [waited] = await waiting(box)
+  const later = data<Json>(await owner.get(`/me/v1/held-messages/${waited.id}`))
+  assert.equal(later.read_before[0].message_id, message.id)
 })
 
 test('a file marks programs as its message does, also after an owner has ended the mark', async () => {

@@ -105,9 +105,12 @@ export class StrangerReads {
     })
   }
 
-  /** The newest readings that mark the programs of a mailbox now, the last first. */
-  recent(reader: Reader, mailboxId: string, limit = SHOWN_MAX): StrangerRead[] {
-    const since = this.#deps.clock.now() - TAINT_MS
+  /**
+   * The newest readings that mark the programs of a mailbox, the last first.
+   * @param at for a message of an earlier time (ms): a reading that is repeated later is kept with its last time, so later ones count too
+   */
+  recent(reader: Reader, mailboxId: string, limit = SHOWN_MAX, at = this.#deps.clock.now()): StrangerRead[] {
+    const since = at - TAINT_MS
     const rest = 'WHERE mailbox_id = ? AND read_at > ? ORDER BY read_at DESC, message_id LIMIT ?'
     return STRANGER_READS.all(reader, rest, [mailboxId, since, limit])
   }
