@@ -225,6 +225,19 @@ test('one byte or one recipient changed after the approval: the message waits ag
   assert.equal(remote.messages.filter(({ to }) => to.some((one) => /^(?:eva|thief)/.test(one))).length, 0)
 })
 
+test('a scheduled message that is approved before its time leaves with that time as its date', async () => {
+  const box = await boxUnder({ send_approval: 'always' })
+  const at = clock.now() + 24 * HOUR_MS
+  data(await send(box, mailTo('mila@people.example', { send_at: new Date(at).toISOString() })), 202)
+  await signInAgain()
+  const [held] = await waiting(box)
+  data(await decide('approve', held))
+  clock.leap(25 * HOUR_MS)
+  await appliance.settle()
+  const [got] = deliveredTo('mila@people.example')
+  assert.match(got!.bytes.toString(), new RegExp(`^Date: ${new Date(at).toUTCString().slice(0, 22)}`, 'm'))
+})
+
 test('an address that only a pattern matches is not known', async () => {
   const box = await boxUnder({ send_approval: 'first_contact' })
   const [domain] = data<Json[]>(await appliance.get('/domains', team.key))

@@ -171,14 +171,14 @@ export class Holds {
   }
 
   /**
-   * What the runner asks before it signs: when (ms) a message was approved, null for one that never waited. A message that is another one
-   * than the approved is held again.
+   * The time (ms) of an approved message for its Date field: that of the approval, or for which it was scheduled; null for a message that
+   * never waited. The runner asks before it signs. A message that is another one than the approved is held again.
    */
-  async approvedAt(email: Email): Promise<number | null | 'held_again'> {
+  async releasedAt(email: Email): Promise<number | null | 'held_again'> {
     const held = heldByKey(this.#deps.db.read, email.n)
     if (held === undefined) return null
-    const { hash } = this.#version(this.#deps.db.read, email)
-    if (held.state === 'approved' && hash.equals(held.hash)) return held.decidedAt
+    const { hash, sendAt } = this.#version(this.#deps.db.read, email)
+    if (held.state === 'approved' && hash.equals(held.hash)) return Math.max(held.decidedAt!, sendAt)
     await this.#deps.db.write((tx) => this.#holdAgain(tx, email, hash))
     return 'held_again'
   }

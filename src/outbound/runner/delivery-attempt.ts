@@ -80,7 +80,7 @@ export class DeliveryAttempt {
     this.#content = new SignedContent(worker.deps, worker.limits, email)
   }
 
-  /** The Date field of what is sent is this time (ms): when a person approved the message. Null leaves it as composed. */
+  /** Sets the Date field of what is sent (ms): the time at which an approved message leaves. Null leaves it as composed. */
   dateBy(at: number | null): void {
     this.#content.date = at
   }

@@ -44,7 +44,7 @@ export interface RunnerDeps extends OutboundDeps {
   sealer: Pick<Sealer, 'seal'>
   transports: Pick<Transports, 'of' | 'direct' | 'local'>
   /** Messages that a person has approved. */
-  holds: Pick<Holds, 'approvedAt'>
+  holds: Pick<Holds, 'releasedAt'>
   notices: Pick<Notices, 'run'>
   vacationReplies: Pick<VacationReplies, 'run'>
   notifications: Pick<NotificationMessages, 'run'>

@@ -80,9 +80,9 @@ export class MessageDelivery {
   ): Promise<UnsentDeliveries> {
     const items = itemsOf(queued, deliveries)
     if (items.length < queued.length) await this.#dropEnded(queued, items)
-    const approvedAt = await this.#deps.holds.approvedAt(this.#email)
-    if (approvedAt === 'held_again') return NONE_UNSENT
-    this.#attempt.dateBy(approvedAt)
+    const releasedAt = await this.#deps.holds.releasedAt(this.#email)
+    if (releasedAt === 'held_again') return NONE_UNSENT
+    this.#attempt.dateBy(releasedAt)
     const admission = admit(this.#deps, reads, this.#email)
     if (admission.kind === 'hold') return unsentOf(items, this.#deps.clock.now() + HOLD_MS)
     if (admission.kind === 'cancelled') return this.#settleAll(items, { kind: 'cancelled' })
