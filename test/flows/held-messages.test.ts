@@ -431,6 +431,20 @@ async function runNotices(): Promise<void> {
   await appliance.settle()
 }
 
+test('approvers are told of twenty messages of a mailbox within an hour, and of the others later', async () => {
+  const box = await boxUnder({ send_approval: 'always' })
+  for (let n = 0; n < 21; n++) data(await send(box, mailTo('nils@people.example')), 202)
+  const noticed = async () => {
+    // Messages of other mailboxes may be older.
+    for (let run = 0; run < 4; run++) await runNotices()
+    const sql = 'SELECT count(noticed_at) AS count FROM held_messages WHERE mailbox_id = ?'
+    return appliance.app.db.read.get<{ count: number }>(sql, [box.id])!.count
+  }
+  assert.equal(await noticed(), 20)
+  clock.leap(2 * HOUR_MS)
+  assert.equal(await noticed(), 21)
+})
+
 test('an approver outside decides by a mailed link once; a scanner that opens it changes nothing', async () => {
   const box = await boxUnder({ send_approval: 'always' })
   await signInAgain()

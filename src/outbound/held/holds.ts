@@ -1,7 +1,7 @@
 // Messages that wait for a person: held, approved, rejected, expired. One decision counts, for the version that was shown.
 
 import { isoTime } from '../../base/clock.ts'
-import { DAY_MS } from '../../base/durations.ts'
+import { DAY_MS, HOUR_MS } from '../../base/durations.ts'
 import { conflict, notFound } from '../../base/errors.ts'
 import type { Reader, Tx } from '../../db/db.ts'
 import type { NewEvent } from '../../events/outbox.ts'
@@ -27,6 +27,8 @@ import {
 /** How long a message waits, ms. */
 export const HELD_MS = 7 * DAY_MS
 const EXPIRED_AT_ONCE = 50
+/** Messages of a mailbox of which approvers are told within an hour; the others are listed at `/owner/held`. */
+const NOTICES_HOURLY_MAX = 20
 
 /** A message that is held in the unit of work that accepts it. */
 export interface NewHold {
@@ -198,10 +200,15 @@ export class Holds {
     return held && { held, person: link.person }
   }
 
-  /** Messages of which no approver was told, the oldest first. */
+  /**
+   * Messages of which no approver was told, the oldest first; none of a mailbox with enough notices in the last hour: a program can send
+   * and cancel without end.
+   */
   unnoticed(limit: number): HeldMessage[] {
-    const rest = `WHERE state = 'held' AND noticed_at IS NULL ORDER BY email LIMIT ?`
-    return HELD_MESSAGES.all(this.#deps.db.read, rest, [limit])
+    const rest = `WHERE state = 'held' AND noticed_at IS NULL AND (SELECT count(*) FROM held_messages AS other
+        WHERE other.mailbox_id = held_messages.mailbox_id AND other.noticed_at > ?) < ${NOTICES_HOURLY_MAX}
+      ORDER BY email LIMIT ?`
+    return HELD_MESSAGES.all(this.#deps.db.read, rest, [this.#deps.clock.now() - HOUR_MS, limit])
   }
 
   /** @returns false when another run was faster */
