@@ -8,7 +8,6 @@ import type { Config } from '../config/config.ts'
 import type { Db } from '../db/db.ts'
 import type { Directory } from '../directory/directory.ts'
 import { htmlToText } from '../html/visible-text.ts'
-import { domainOf } from '../mime/address.ts'
 import type { Address } from '../mime/message.ts'
 import { mailedName } from '../mime/one-line.ts'
 import type { HeldMessage, HeldState, HoldReason } from '../outbound/held/held-rows.ts'
@@ -26,12 +25,12 @@ import type { HeldRecord } from './held-record.ts'
 export interface HeldMessagesDeps {
   db: Db
   config: Config
-  directory: Pick<Directory, 'mailboxes' | 'domains'>
+  directory: Pick<Directory, 'mailboxes'>
   outbound: Pick<Outbound, 'held' | 'log' | 'mail' | 'submit'>
   store: { blobs: Pick<Store['blobs'], 'bytes'> }
   inspector: Pick<Inspector, 'view'>
   memory: LargeMemory
-  people: Pick<People, 'membershipsOf' | 'persons' | 'passkeys'>
+  people: Pick<People, 'linkMailPolicy' | 'membershipsOf' | 'persons' | 'passkeys'>
 }
 
 /** What a held message says, as a recipient sees it. */
@@ -212,9 +211,10 @@ export class HeldMessages {
     ].join('\n\n')
   }
 
-  /** Whether no mailbox of this appliance receives for an address: programs could read the link there. */
+  /** Whether no mailbox of this appliance receives or mirrors the mail of an address: programs could read the link there. */
   #isOutside(address: string): boolean {
-    return this.#deps.directory.domains.receivingAmong([domainOf(address)]).size === 0
+    const policy = this.#deps.people.linkMailPolicy(address)
+    return policy.mailed && policy.mailboxId === null
   }
 
   #mayDecide(email: string, { mailboxId, teamId }: Pick<HeldMessage, 'mailboxId' | 'teamId'>): boolean {
