@@ -89,8 +89,11 @@ function mailOf(
 ): NewMail & { attachments: readonly EncodedAttachment[]; sendAt: number | null } {
   const named = new Set([...message.to, ...message.cc].map(({ email }) => email.toLowerCase()))
   const hidden = recipients.filter((address) => !named.has(address.toLowerCase()))
+  const envelope = new Set(recipients.map((address) => address.toLowerCase()))
+  // A mail program may name addresses to which it does not send: an edit of something else does not write to them.
   const addressed = (given: readonly string[] | undefined, before: readonly Address[]) =>
-    given?.map((email) => before.find((one) => one.email === email) ?? { email, name: '' }) ?? [...before]
+    given?.map((email) => before.find((one) => one.email === email) ?? { email, name: '' }) ??
+    before.filter(({ email }) => envelope.has(email.toLowerCase()))
   const quoted = (ids: readonly string[]) => ids.map((id) => `<${id}>`).join(' ')
   return {
     from: message.from[0] ?? null,

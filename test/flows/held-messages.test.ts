@@ -491,6 +491,24 @@ test('an approver edits a message: it is sent as edited, with its files, and the
   assert.deepEqual([status, approval.state, approval.sent_as], ['canceled', 'edited', edited.sent_as])
 })
 
+test('an edit of the text writes to nobody whom the header names without the envelope', async () => {
+  const box = await boxUnder({ send_approval: 'none' })
+  const password = data<Json>(await appliance.call('POST', '/mailbox/app-passwords', box.key, { name: 'Program' }), 201)
+  data(await appliance.call('PUT', `/mailboxes/${box.id}/send-policy`, team.key, { send_approval: 'always' }))
+  const client = await signInToSubmit(appliance, { email: box.email, key: password.password })
+  const header = { from: box.email, to: 'olga@people.example, named@people.example', id: 'named@client.test' }
+  const mail = { from: box.email, to: 'olga@people.example', content: plainMail(header) }
+  assert.equal((await client.mail(mail)).code, 250)
+  client.drop()
+  await signInAgain()
+  const [held] = await waiting(box)
+  const change = { hash: held.hash, text_body: 'Hello Olga.' }
+  data(await owner.call('POST', `/me/v1/held-messages/${held.id}/edit`, change))
+  await appliance.settle()
+  assert.match(deliveredTo('olga@people.example')[0]!.bytes.toString(), /Hello Olga\./)
+  assert.equal(deliveredTo('named@people.example').length, 0)
+})
+
 test('the delivery log deletes decisions with their messages, whose keys are used again', async () => {
   const { outbound, db } = appliance.app
   assert.ok((await outbound.log.deliveries.prune(clock.now() + HOUR_MS)) > 0, 'deleted deliveries')
