@@ -169,8 +169,8 @@ function holds(
 function challenge(request: RequestContext): string {
   // Operator keys cannot be obtained by clients: there is no metadata document.
   if (request.listener.base !== API_BASE) return 'Bearer'
-  // RFC 9728 §3.1: the metadata of a resource is named by its path.
-  const resource = request.underApi ? API_BASE : request.path
+  // RFC 9728 §3.1: the metadata of a resource is named by its path. Other paths at the root take tokens for the API.
+  const resource = request.path === MCP_PATH ? MCP_PATH : API_BASE
   const metadata = `Bearer resource_metadata="${request.listener.origin}/.well-known/oauth-protected-resource${resource}"`
   return request.hasCredential ? `${metadata}, error="invalid_token"` : metadata
 }

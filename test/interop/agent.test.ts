@@ -183,11 +183,13 @@ test('oauth4webapi reads the metadata, exchanges an assertion, and revokes', asy
     async () => oauth.processGenericTokenEndpointResponse(server, client, await ask()),
     (error: oauth.ResponseBodyError) => error.error === 'invalid_grant',
   )
-  const cold = await appliance.get('/mailbox/me')
-  assert.equal(
-    cold.headers.get('www-authenticate'),
-    `Bearer resource_metadata="${appliance.origin}/.well-known/oauth-protected-resource/api/v1"`,
-  )
+  const invite = await fetch(`${appliance.origin}/agent-auth/agent/identity/invite`, { method: 'POST' })
+  for (const cold of [await appliance.get('/mailbox/me'), invite]) {
+    assert.equal(
+      cold.headers.get('www-authenticate'),
+      `Bearer resource_metadata="${appliance.origin}/.well-known/oauth-protected-resource/api/v1"`,
+    )
+  }
 })
 
 test('oauth4webapi exchanges a durable token after the owner allows it', async () => {
