@@ -238,6 +238,18 @@ test('a scheduled message that is approved before its time leaves with that time
   assert.match(got!.bytes.toString(), new RegExp(`^Date: ${new Date(at).toUTCString().slice(0, 22)}`, 'm'))
 })
 
+test('a message whose sender is no longer an address of the mailbox cannot be approved', async () => {
+  const box = await boxUnder({ send_approval: 'always' })
+  const email = `sales${boxes}@shop.test`
+  const alias = data<Json>(await appliance.call('POST', `/mailboxes/${box.id}/aliases`, team.key, { email }), 201)
+  data(await send(box, mailTo('paul@people.example', { from: { email } })), 202)
+  data(await appliance.call('DELETE', `/mailboxes/${box.id}/aliases/${alias.id}`, team.key))
+  await signInAgain()
+  const [held] = await waiting(box)
+  failure(await decide('approve', held), 409, 'conflict')
+  data(await decide('reject', held))
+})
+
 test('an address that only a pattern matches is not known', async () => {
   const box = await boxUnder({ send_approval: 'first_contact' })
   const [domain] = data<Json[]>(await appliance.get('/domains', team.key))

@@ -109,7 +109,8 @@ export class Holds {
 
   /**
    * Lets a message leave; its recipients are known from then on. The same decision again changes nothing.
-   * @throws ProductError not_found; conflict when it was decided otherwise, or is another version than the one that was shown
+   * @throws ProductError not_found; conflict when it was decided otherwise, is another version than the one that was shown, or has a
+   * sender that is no longer an address of the mailbox
    */
   async approve(emailId: string, decision: HeldDecision): Promise<void> {
     const { db, emails, clock, notifier, contacts } = this.#deps
@@ -120,6 +121,7 @@ export class Holds {
       const { sendAt, recipients, hash } = this.#version(tx, email)
       // Something changed it behind the back of the person: it waits again, in its present version.
       if (!hash.equals(held.hash)) return this.#holdAgain(tx, email, hash)
+      this.#requireOwnSender(tx, held, email)
       this.#decide(tx, held, 'approved', decision)
       emails.extend(tx, email.n, Math.max(sendAt, clock.now()) + LIFETIME_MS)
       const open = this.#release(tx, email, recipients)
@@ -231,6 +233,14 @@ export class Holds {
     if (held.state !== 'held') throw conflict(`The message is ${held.state} already.`)
     if (Buffer.compare(held.hash, hash) === 0) return held
     throw conflict('The message has changed since it was shown. Look at it again.')
+  }
+
+  /** An alias may have been deleted, and be another mailbox's by now. @throws ProductError conflict */
+  #requireOwnSender(tx: Tx, { mailboxId }: HeldMessage, { from }: Email): void {
+    const { directory } = this.#deps
+    const mailbox = directory.mailboxes.byId(mailboxId, tx)
+    if (mailbox !== undefined && directory.aliases.mayWriteAs(tx, mailbox, from.email)) return
+    throw conflict(`The mailbox can no longer write as ${from.email}. Reject the message.`)
   }
 
   #version(reader: Reader, email: Email): { sendAt: number; recipients: string[]; hash: Buffer } {
