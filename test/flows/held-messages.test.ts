@@ -238,6 +238,23 @@ test('a scheduled message that is approved before its time leaves with that time
   assert.match(got!.bytes.toString(), new RegExp(`^Date: ${new Date(at).toUTCString().slice(0, 22)}`, 'm'))
 })
 
+test('a mail program that keeps its own copies answers under a policy of replies only', async () => {
+  const box = await boxUnder({ send_approval: 'none', replies_only: true })
+  const colleague = await team.mailbox(`asking${++boxes}@shop.test`)
+  await appliance.call('POST', '/mailbox/messages/send', colleague.key, mailTo(box.email, { subject: 'Question' }))
+  await appliance.settle()
+  const [{ id }] = data<Json[]>(await appliance.get('/mailbox/messages?q=Question', box.key))
+  const { internet_message_id: named } = data<Json>(await appliance.get(`/mailbox/messages/${id}`, box.key))
+  const client = await signInToSubmit(appliance, { email: box.email, key: box.key })
+  const codes = []
+  for (const more of [[`In-Reply-To: <${named}>`], []]) {
+    const content = plainMail({ from: box.email, to: colleague.email, more })
+    codes.push((await client.mail({ from: box.email, to: colleague.email, content })).code)
+  }
+  client.drop()
+  assert.deepEqual(codes, [250, 550])
+})
+
 test('a message whose sender is no longer an address of the mailbox cannot be approved', async () => {
   const box = await boxUnder({ send_approval: 'always' })
   const email = `sales${boxes}@shop.test`

@@ -49,6 +49,8 @@ export interface RawDraft {
   hasOwnId: boolean
   /** Recipients that neither To nor Cc names. */
   hidden: Address[]
+  /** Message-IDs of In-Reply-To and References. */
+  answers: string[]
 }
 
 const GONE = new Uint8Array()
@@ -87,6 +89,7 @@ export function prepareRawDraft(bytes: Uint8Array, rules: RawDraftRules): RawDra
     messageId,
     hasOwnId: ownId !== null,
     hidden: hiddenOf(fields, rules.recipients),
+    answers: ['in-reply-to', 'references'].flatMap((name) => messageIds(headerText(fields, name) ?? '')),
   }
 }
 

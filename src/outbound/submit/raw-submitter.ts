@@ -162,7 +162,7 @@ export class RawSubmitter {
     const own = directory.aliases.ownAddresses(db.read, box.mailbox)
     const rules = { id, hostName: clientHost(config), protocol, now, recipients, own }
     const raw = await this.#composer.prepareRaw(source, rules, savesSent)
-    const { from, subject, messageId, hidden, written, fingerprint } = raw
+    const { from, subject, messageId, hidden, answers, written, fingerprint } = raw
     context.requireSendable(from)
     await context.requireRoom(from, now)
     const identity = identityFor(store.sending.identities.list(box.account), from.email.toLowerCase())
@@ -170,8 +170,7 @@ export class RawSubmitter {
     const ready: Ready = {
       ...{ id, from, bcc: hidden, recipients, returnPath: null, subject, internetMessageId: messageId },
       ...{ domainId: context.domainOf(from.email)?.id ?? null, original: null, identityId: identity.id },
-      answers: [...(written.message?.inReplyTo ?? []), ...(written.message?.references ?? [])],
-      ...{ sendAt: now, labels: NO_LABELS, freedBytes: 0, fingerprint, written },
+      ...{ answers, sendAt: now, labels: NO_LABELS, freedBytes: 0, fingerprint, written },
     }
     return { ready, submitted }
   }
