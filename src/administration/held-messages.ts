@@ -69,7 +69,7 @@ export class HeldMessages {
     this.#deps = deps
   }
 
-  /** What waits for the person, or was decided, the newest first. */
+  /** Messages that wait for the person, or were decided, the newest first. */
   list(session: Approver, states: readonly HeldState[]): HeldRecord[] {
     const { outbound, people } = this.#deps
     const teams = people.membershipsOf(session).map(({ teamId }) => teamId)

@@ -1,4 +1,4 @@
-// What a handler asks of the API of its own listener, and what it gets.
+// A request of a handler to the API of its own listener, and the answer.
 
 /** A request below `/api/v1`. */
 export interface InnerOperation {

@@ -8,8 +8,8 @@ import type { RequestContext } from './request-context.ts'
 import { isBytes, isPage, isStream, type Route } from './route.ts'
 
 /**
- * What would send without the policy, or weaken it: more credentials, forwards, scripts, automatic answers, identities, and the POST to an
- * address that a message of a stranger names.
+ * Operations that would send without the policy, or weaken it: more credentials, forwards, scripts, automatic answers, identities, and the POST
+ * to an address that a message of a stranger names.
  */
 const EVADES_POLICY =
   /^(?:POST|PUT|PATCH) \/mailbox\/(?:(?:app-passwords|forwards|sieve-scripts|vacation-response|identities|sender-filter)(?:\/|$)|messages\/[^/]+\/unsubscribe$)/

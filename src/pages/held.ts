@@ -43,7 +43,7 @@ const showLink = route({
   docs: {
     ...PAGE_ROUTE.docs,
     operation: 'showHeldByLink',
-    summary: 'Shows a held message to whom its link was mailed.',
+    summary: 'Shows a held message to the person who got its link by mail.',
   },
   params: byToken,
   async handle({ params: { token }, app }) {

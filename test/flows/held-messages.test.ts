@@ -127,7 +127,7 @@ test('every way out of a mailbox under `always` waits', async () => {
   assert.deepEqual([held.length, held.some(({ subject }) => subject === 'By SMTP')], [6, true])
 })
 
-test('a decision is that of a person, fresh, of the version that was shown, and one', async () => {
+test('a person with a fresh proof decides once, about the version that was shown', async () => {
   const box = await boxUnder({ send_approval: 'always' })
   const sent = data<Json>(await send(box, mailTo('cara@people.example')), 202)
   const [held] = await waiting(box)

@@ -1,4 +1,4 @@
-// What a person has to decide, or has decided, about a message of a program.
+// The decision of a person about a message of a program, as the API shows it.
 
 import { type Static, Type } from 'typebox'
 import { isoTime } from '../../base/clock.ts'

@@ -20,7 +20,7 @@ export class KnownContacts {
     )
   }
 
-  /** Those of some addresses (lower-case) that are known: contacts, and mailboxes of the same team. */
+  /** The known addresses among some (lower-case): contacts, and mailboxes of the same team. */
   among(
     reader: Reader,
     { mailboxId, teamId }: { mailboxId: string; teamId: string },

@@ -43,7 +43,7 @@ export const HELD_MESSAGES = table('held_messages', {
 export type HeldMessage = RecordOf<typeof HELD_MESSAGES>
 
 /**
- * What an approval is bound to: SHA-256 over id, sender, return path, time, recipients (hidden ones too) and the SHA-256 of the composed
+ * The hash that an approval is bound to: SHA-256 over id, sender, return path, time, recipients (hidden ones too) and the SHA-256 of the composed
  * bytes, each after its length.
  */
 export function fingerprintOf(

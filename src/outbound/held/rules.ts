@@ -79,7 +79,7 @@ export class SendRules {
       : 'A message of a script needs the approval of a person, and cannot wait for it.'
   }
 
-  /** Whether no automatic reply may go to an address. Its text is that of a person: programs under a policy write none. */
+  /** Whether no automatic reply may go to an address. A person wrote its text: programs under a policy write none. */
   forbidsReply(reader: Reader, mailboxId: string, address: string): boolean {
     const policy = this.#deps.policies.ofIn(reader, mailboxId)
     return policy !== undefined && isForbidden(policy, address)
