@@ -238,6 +238,17 @@ test('a scheduled message that is approved before its time leaves with that time
   assert.match(got!.bytes.toString(), new RegExp(`^Date: ${new Date(at).toUTCString().slice(0, 22)}`, 'm'))
 })
 
+test('a draft that a person rejects is the same draft again', async () => {
+  const box = await boxUnder({ send_approval: 'always' })
+  const draft = data<Json>(await appliance.call('POST', '/mailbox/drafts', box.key, mailTo('rosa@people.example')), 201)
+  data(await appliance.call('POST', `/mailbox/drafts/${draft.id}/send`, box.key), 202)
+  failure(await appliance.get(`/mailbox/drafts/${draft.id}`, box.key), 404, 'not_found')
+  await signInAgain()
+  const [held] = await waiting(box)
+  data(await decide('reject', held))
+  assert.equal(data<Json>(await appliance.get(`/mailbox/drafts/${draft.id}`, box.key)).subject, 'Hello')
+})
+
 test('a mail program that keeps its own copies answers under a policy of replies only', async () => {
   const box = await boxUnder({ send_approval: 'none', replies_only: true })
   const colleague = await team.mailbox(`asking${++boxes}@shop.test`)

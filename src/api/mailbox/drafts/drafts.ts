@@ -7,6 +7,7 @@ import type { Context } from '../../../context.ts'
 import type { Tx } from '../../../db/db.ts'
 import { answer, route } from '../../../http/route.ts'
 import { Id, listOf, pageQuery } from '../../../http/schema.ts'
+import { HELD_MS } from '../../../outbound/held/holds.ts'
 import type { Submitted } from '../../../outbound/model/new-message.ts'
 import type { StoredDraft } from '../../../store/mailbox/drafts.ts'
 import type { Account } from '../../../store/rows/records.ts'
@@ -216,7 +217,10 @@ function removeSent(
   if (current.revision !== draft.revision) throw conflict('The draft was edited while it was sent. Send it again.')
   const { forward } = draft.members
   if (forward !== null) edits.changeIn(tx, account, [forward.messageId], { keywords: { add: ['$forwarded'] } })
-  if (sent.kind === 'accepted') drafts.removeSent(tx, account, current, sent.submission?.messageId ?? null, sent.sendAt)
+  if (sent.kind !== 'accepted') return
+  // A person may reject it: then it is the same draft again.
+  const until = sent.state === 'held' ? app.clock.now() + HELD_MS : sent.sendAt
+  drafts.removeSent(tx, account, current, sent.submission?.messageId ?? null, until)
 }
 
 function inputsOf({ members, text, html }: ReadDraft): DraftInputs {
