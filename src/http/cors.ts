@@ -13,7 +13,11 @@ const EXPOSED = [
   'Idempotent-Replayed',
   'Location',
 ].join(', ')
-const SENDABLE = 'Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, Idempotency-Key, X-Request-Id'
+const SENDABLE = [
+  ...['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'If-Range', 'Range', 'Idempotency-Key', 'X-Request-Id'],
+  // Of the Model Context Protocol, at `/mcp`.
+  ...['Mcp-Protocol-Version', 'Mcp-Method', 'Mcp-Name'],
+].join(', ')
 const PREFLIGHT_SECONDS = '600'
 
 /** Open paths can be read from every origin, the rest from the configured origins. Never with credentials: keys are not cookies. */
