@@ -428,6 +428,27 @@ test('a program that reads a message of a stranger marks all programs of the mai
   assert.equal(later.read_before[0].message_id, message.id)
 })
 
+test('an approver sees the messages that were opened before those that were listed', async () => {
+  const box = await boxUnder({ send_approval: 'after_reading_strangers' })
+  for (const subject of ['First', 'Second', 'Third']) {
+    await receive(appliance, { from: 'bank@stranger.example', to: box.email, subject })
+  }
+  const listed = data<Json[]>(await appliance.get('/mailbox/messages?in_trash_or_junk=true', box.key))
+  const opened = ['First', 'Third', 'Second'].map((name) => listed.find(({ subject }) => subject === name).id)
+  for (const id of opened) {
+    clock.leap(HOUR_MS / 10)
+    data(await appliance.get(`/mailbox/messages/${id}`, box.key))
+  }
+  data(await send(box, mailTo('sara@people.example')), 202)
+  await signInAgain()
+  const [held] = await waiting(box)
+  const { read_before: read } = data<Json>(await owner.get(`/me/v1/held-messages/${held.id}`))
+  assert.deepEqual(
+    read.map(({ message_id }: Json) => message_id),
+    opened.toReversed(),
+  )
+})
+
 test('a file marks programs as its message does, also after an owner has ended the mark', async () => {
   const box = await boxUnder({ send_approval: 'after_reading_strangers' })
   const content = [

@@ -1,6 +1,6 @@
 // Messages of strangers that programs of a mailbox have read: for a day they mark all its programs (docs/design/agents.md §14).
 
-import { DAY_MS } from '../../base/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../../base/durations.ts'
 import type { Db, Reader, Tx } from '../../db/db.ts'
 import { table, text, time } from '../../db/table.ts'
 import { clean } from '../../mime/one-line.ts'
@@ -68,7 +68,9 @@ export class StrangerReads {
     const authors = store.read.messages.authors(account, { messages: [], threads })
     const known = contacts.among(db.read, mailbox, [...new Set(authors.map(({ author }) => author))])
     const strangers = authors.filter(({ author, isProven }) => !isProven || !known.has(author))
-    const unmarked = readOf(strangers, shown).filter(({ id }) => !this.#isRecent(mailbox.mailboxId, id))
+    // A message that is opened by itself is the first that an approver sees, although a list named it shortly before.
+    const renewed = shown.length === 1 ? MINUTE_MS : RENEWED_MS
+    const unmarked = readOf(strangers, shown).filter(({ id }) => !this.#isRecent(mailbox.mailboxId, id, renewed))
     if (unmarked.length === 0) return
     await db.write((tx) => {
       const readAt = clock.now()
@@ -98,7 +100,7 @@ export class StrangerReads {
     const { db, clock } = this.#deps
     const newest = 'SELECT message_id FROM stranger_reads WHERE mailbox_id = ? ORDER BY read_at DESC LIMIT 1'
     const last = db.read.get<{ message_id: string }>(newest, [mailboxId])
-    if (last === undefined || this.#isRecent(mailboxId, last.message_id)) return
+    if (last === undefined || this.#isRecent(mailboxId, last.message_id, RENEWED_MS)) return
     await db.write((tx) => {
       const sql = 'UPDATE stranger_reads SET read_at = ? WHERE mailbox_id = ? AND message_id = ?'
       tx.run(sql, [clock.now(), mailboxId, last.message_id])
@@ -132,10 +134,10 @@ export class StrangerReads {
   }
 
   /** A reading is written again only when it could end before the next one: a program polls. */
-  #isRecent(mailboxId: string, messageId: string): boolean {
+  #isRecent(mailboxId: string, messageId: string, renewedMs: number): boolean {
     const rest = 'WHERE mailbox_id = ? AND message_id = ?'
     const read = STRANGER_READS.get(this.#deps.db.read, rest, [mailboxId, messageId])
-    return read !== undefined && read.readAt > this.#deps.clock.now() - RENEWED_MS
+    return read !== undefined && read.readAt > this.#deps.clock.now() - renewedMs
   }
 
   #trim(tx: Tx, mailboxId: string): void {
