@@ -14,7 +14,16 @@ const EXPOSED = [
   'Location',
 ].join(', ')
 const SENDABLE = [
-  ...['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'If-Range', 'Range', 'Idempotency-Key', 'X-Request-Id'],
+  ...[
+    'Authorization',
+    'Content-Type',
+    'If-Match',
+    'If-None-Match',
+    'If-Range',
+    'Range',
+    'Idempotency-Key',
+    'X-Request-Id',
+  ],
   // Of the Model Context Protocol, at `/mcp`.
   ...['Mcp-Protocol-Version', 'Mcp-Method', 'Mcp-Name'],
 ].join(', ')

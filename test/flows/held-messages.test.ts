@@ -453,8 +453,25 @@ test('a file marks programs as its message does, also after an owner has ended t
   const box = await boxUnder({ send_approval: 'after_reading_strangers' })
   const content = [
     ...['From: bank@stranger.example', `To: ${box.email}`, 'Subject: List', 'Message-ID: <list@stranger.example>'],
-    ...['Date: Thu, 01 Jan 2026 00:00:00 +0000', 'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=b', '', '--b', 'Content-Type: text/plain', '', 'Hi.'],
-    ...['--b', 'Content-Type: text/plain', 'Content-Disposition: attachment; filename=list.txt', '', 'one', '--b--', ''],
+    ...[
+      'Date: Thu, 01 Jan 2026 00:00:00 +0000',
+      'MIME-Version: 1.0',
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+      '--b',
+      'Content-Type: text/plain',
+      '',
+      'Hi.',
+    ],
+    ...[
+      '--b',
+      'Content-Type: text/plain',
+      'Content-Disposition: attachment; filename=list.txt',
+      '',
+      'one',
+      '--b--',
+      '',
+    ],
   ].join('\r\n')
   await receiveRaw(appliance, { from: 'bank@stranger.example', to: box.email, content })
   const [{ id }] = data<Json[]>(await appliance.get('/mailbox/messages?in_trash_or_junk=true', box.key))
@@ -491,20 +508,6 @@ async function runNotices(): Promise<void> {
   await heldNotices.run({ app: appliance.app, log: appliance.app.log, signal: new AbortController().signal })
   await appliance.settle()
 }
-
-test('approvers are told of twenty messages of a mailbox within an hour, and of the others later', async () => {
-  const box = await boxUnder({ send_approval: 'always' })
-  for (let n = 0; n < 21; n++) data(await send(box, mailTo('nils@people.example')), 202)
-  const noticed = async () => {
-    // Messages of other mailboxes may be older.
-    for (let run = 0; run < 4; run++) await runNotices()
-    const sql = 'SELECT count(noticed_at) AS count FROM held_messages WHERE mailbox_id = ?'
-    return appliance.app.db.read.get<{ count: number }>(sql, [box.id])!.count
-  }
-  assert.equal(await noticed(), 20)
-  clock.leap(2 * HOUR_MS)
-  assert.equal(await noticed(), 21)
-})
 
 test('an approver outside decides by a mailed link once; a scanner that opens it changes nothing', async () => {
   const box = await boxUnder({ send_approval: 'always' })
@@ -552,7 +555,7 @@ test('an approver edits a message: it is sent as edited, with its files, and the
   assert.deepEqual([status, approval.state, approval.sent_as], ['canceled', 'edited', edited.sent_as])
 })
 
-test('an edit of the text writes to nobody whom the header names without the envelope', async () => {
+test('an edit of the text is not sent to addresses that the header names without the envelope', async () => {
   const box = await boxUnder({ send_approval: 'none' })
   const password = data<Json>(await appliance.call('POST', '/mailbox/app-passwords', box.key, { name: 'Program' }), 201)
   data(await appliance.call('PUT', `/mailboxes/${box.id}/send-policy`, team.key, { send_approval: 'always' }))
@@ -570,9 +573,17 @@ test('an edit of the text writes to nobody whom the header names without the env
   assert.equal(deliveredTo('named@people.example').length, 0)
 })
 
-test('the delivery log deletes decisions with their messages, whose keys are used again', async () => {
-  const { outbound, db } = appliance.app
-  assert.ok((await outbound.log.deliveries.prune(clock.now() + HOUR_MS)) > 0, 'deleted deliveries')
-  const sql = 'SELECT count(*) AS count FROM held_messages WHERE email NOT IN (SELECT n FROM emails)'
-  assert.deepEqual(db.read.get(sql), { count: 0 })
+test('approvers are told of twenty messages of a mailbox within an hour, and of the others later', async () => {
+  // Messages of other mailboxes that wait are older.
+  for (let run = 0; run < 4; run++) await runNotices()
+  const box = await boxUnder({ send_approval: 'always' })
+  for (let n = 0; n < 21; n++) data(await send(box, mailTo('nils@people.example')), 202)
+  const noticed = async () => {
+    for (let run = 0; run < 2; run++) await runNotices()
+    const sql = 'SELECT count(noticed_at) AS count FROM held_messages WHERE mailbox_id = ?'
+    return appliance.app.db.read.get<{ count: number }>(sql, [box.id])!.count
+  }
+  assert.equal(await noticed(), 20)
+  clock.leap(2 * HOUR_MS)
+  assert.equal(await noticed(), 21)
 })

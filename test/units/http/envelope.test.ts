@@ -304,7 +304,10 @@ describe('CORS', () => {
     const known = await fixture.call('/api/v1/filter', ask('https://console.example'))
     assert.equal(known.status, 204)
     assert.match(known.headers.get('access-control-allow-methods') ?? '', /\bPUT\b/)
-    assert.match(known.headers.get('access-control-allow-headers') ?? '', /Authorization.*If-Match.*Idempotency-Key.*Mcp-Protocol-Version/)
+    assert.match(
+      known.headers.get('access-control-allow-headers') ?? '',
+      /Authorization.*If-Match.*Idempotency-Key.*Mcp-Protocol-Version/,
+    )
     const strange = await fixture.call('/api/v1/filter', ask('https://evil.example'))
     assert.equal(strange.status, 204)
     assert.equal(strange.headers.has('access-control-allow-methods'), false)
