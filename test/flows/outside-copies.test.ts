@@ -106,6 +106,29 @@ test('a message that was stored in two folders there is two messages when both c
   assert.equal(mailbox.there().length, 2)
 })
 
+test('a folder that is numbered again between heads and contents gives no message the content of another one', async () => {
+  const mailbox = await models.attach({}, (account) => {
+    account.create('Work')
+    for (let n = 0; n < 3; n++) account.add('INBOX', modelMessage(), { receivedAt: n * 1000 })
+    account.add('Work', modelMessage(), { receivedAt: 60_000 })
+  })
+  await mailbox.settle(1)
+  const { account } = mailbox
+  account.remove('INBOX', 1)
+  // Work is looked at in between, because it had the message that is in the Inbox now.
+  account.move('Work', 1, 'INBOX')
+  for (let n = 0; n < 3; n++) account.add('INBOX', modelMessage(), { receivedAt: models.clock.now() })
+  let isPending = true
+  account.fault = (command, moment, path) => {
+    if (!isPending || command !== 'SELECT' || moment !== 'before' || path !== 'Work') return
+    isPending = false
+    account.renumber('INBOX')
+  }
+  await mailbox.settle(4)
+  assert.equal(isPending, false, 'the folder was numbered again')
+  mailbox.assertEqual('after the new numbers')
+})
+
 test('messages that come back to the server after a removal are no news', async () => {
   const mailbox = await models.attach({}, (account) => account.create('Work'))
   await mailbox.settle(1)

@@ -15,7 +15,13 @@ import type { Intents } from '../ledger/intents.ts'
 import type { RemoteFolder, RemoteFolders } from '../ledger/remote-folders.ts'
 import type { RemoteMessages } from '../ledger/remote-messages.ts'
 import type { RemoteAccount } from '../model/records.ts'
-import type { AccountServer, LastSelected, OpenedFolder, ServerFacts } from '../model/server.ts'
+import {
+  type AccountServer,
+  type LastSelected,
+  type OpenedFolder,
+  ServerError,
+  type ServerFacts,
+} from '../model/server.ts'
 import { type ContentMemory, type FetchBreaks, holderOf, type WorkSlot } from './content-memory.ts'
 
 export interface RoundDeps {
@@ -47,6 +53,8 @@ export class SyncSession {
   #mail: Account
   #slot: WorkSlot | null = null
   #selected: { path: string; opened: OpenedFolder } | null = null
+  /** UIDVALIDITY of folders by path, as each was selected last. */
+  readonly #validities = new Map<string, number>()
 
   constructor(
     deps: RoundDeps,
@@ -118,6 +126,7 @@ export class SyncSession {
     this.#selected = null
     const opened = await this.server.select(path, known)
     this.#selected = { path, opened }
+    this.#validities.set(path, opened.uidValidity)
     return opened
   }
 
@@ -125,10 +134,16 @@ export class SyncSession {
     return this.#selected?.path === path
   }
 
-  /** Selects a folder unless it is selected already. */
+  /**
+   * Selects a folder unless it is selected already.
+   * @throws ServerError when it was numbered again since it was selected last: UIDs that were read then name other messages (RFC 9051 §2.3.1.1)
+   */
   async ensure(path: string): Promise<OpenedFolder> {
     if (this.#selected?.path === path) return this.#selected.opened
-    return this.select(path)
+    const before = this.#validities.get(path)
+    const opened = await this.select(path)
+    if (before === undefined || before === opened.uidValidity) return opened
+    throw new ServerError('delay', 'The server has numbered a folder again while it was read.')
   }
 
   /** Runs a part of the work on the account, when it is its turn. */
