@@ -25,7 +25,10 @@ const SQL_ROOMS = [
 /** Folders of messages and threads by what is done with them: entries and counts, lists, and messages or threads themselves. */
 const MESSAGES = ['src/store/entries/', 'src/store/lists/', 'src/store/messages/']
 const THREADS = ['src/store/entries/', 'src/store/lists/', 'src/store/threads/']
-const FOLDERS = ['src/store/rows/', 'src/store/entries/folders', 'src/store/mailbox/folders-edits.ts']
+const FOLDERS = [
+  ...['src/store/rows/', 'src/store/entries/folders', 'src/store/entries/snooze-rows.ts'],
+  'src/store/mailbox/folders-edits.ts',
+]
 const OUTBOUND_RECORDS = 'src/outbound/model/records.ts'
 /** Every table and the beginnings of the paths of the files that alone name it; `db/migrate.ts` keeps the list of steps. */
 const OWNERS = new Map<string, string | readonly string[]>([
@@ -77,7 +80,10 @@ const OWNERS = new Map<string, string | readonly string[]>([
   ['message_headers', ['src/store/entries/headers.ts', 'src/store/entries/folders-orders.ts']],
   ['outline_progress', 'src/store/messages/'],
   ['message_totals', MESSAGES],
-  ['message_keywords', ['src/store/entries/keywords.ts', 'src/store/messages/']],
+  [
+    'message_keywords',
+    ['src/store/entries/keywords.ts', 'src/store/entries/thread-messages.ts', 'src/store/messages/'],
+  ],
   ['attachments', 'src/store/messages/'],
   ['unfinished_copies', 'src/store/messages/'],
   ['undo_records', 'src/store/messages/undo-records.ts'],
